@@ -1,0 +1,55 @@
+import type { Ctx } from '../context.ts'
+import { AppError, notFound } from '../lib/errors.ts'
+import { type Access, NO_ACCESS, type Permission, permits } from './permissions.ts'
+
+/**
+ * Ends the request with 404 unless its subject has `permission` in the organization. The first statement of
+ * a service function once the owner of what it touches is known; a successful response during which none of
+ * these functions ran is turned into a 500.
+ */
+export async function authorize(ctx: Ctx, permission: Permission, organizationId: string): Promise<void> {
+  ctx.request.authorized = true
+  if (!(await can(ctx, permission, organizationId))) throw notFound()
+}
+
+/** Whether the subject has `permission` in the organization; for what a response shows, not to guard. */
+export async function can(ctx: Ctx, permission: Permission, organizationId: string): Promise<boolean> {
+  return permits(await accessTo(ctx, organizationId), permission)
+}
+
+/** The subject's access to an organization, looked up once a request. */
+export async function accessTo(ctx: Ctx, organizationId: string): Promise<Access> {
+  if (!ctx.subject) return NO_ACCESS
+  const known = ctx.request.access.get(organizationId)
+  if (known) return known
+  const access = await ctx.loadAccess(ctx.db, ctx.subject, organizationId)
+  ctx.request.access.set(organizationId, access)
+  return access
+}
+
+/** Ends the request with 404 unless its subject is the user `userId`; returns that id. */
+export function authorizeSelf(ctx: Ctx, userId: string): string {
+  ctx.request.authorized = true
+  if (ctx.subject?.kind !== 'user' || ctx.subject.id !== userId) throw notFound()
+  return userId
+}
+
+/** The id of the user the request speaks for; team and organization tokens get 404. */
+export function authorizeUser(ctx: Ctx): string {
+  ctx.request.authorized = true
+  if (ctx.subject?.kind !== 'user') throw notFound()
+  return ctx.subject.id
+}
+
+/** Ends the request with 404 unless its subject is a site administrator. */
+export function authorizeSiteAdmin(ctx: Ctx): void {
+  ctx.request.authorized = true
+  if (ctx.subject?.kind !== 'user' || !ctx.subject.isSiteAdmin) throw notFound()
+}
+
+/** Lets every authenticated subject pass, where the answer itself is limited to what the subject may see. */
+export function authorizeAnyone(ctx: Ctx): NonNullable<Ctx['subject']> {
+  ctx.request.authorized = true
+  if (!ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
+  return ctx.subject
+}

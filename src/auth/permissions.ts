@@ -1,0 +1,99 @@
+/** What a team's `organization-access` can switch on, in the API's spelling. */
+export const GRANTS = [
+  'access-secret-teams',
+  'delegate-policy-overrides',
+  'manage-agent-pools',
+  'manage-membership',
+  'manage-modules',
+  'manage-organization-access',
+  'manage-policies',
+  'manage-policy-overrides',
+  'manage-projects',
+  'manage-providers',
+  'manage-run-tasks',
+  'manage-teams',
+  'manage-vcs-settings',
+  'manage-workspaces',
+  'read-projects',
+  'read-workspaces',
+] as const
+
+export type Grant = (typeof GRANTS)[number]
+
+/** What a subject may do in one organization: the sum of its teams. */
+export interface Access {
+  /** Any membership: of a user, or of the team or organization that a token belongs to. */
+  member: boolean
+  /** In the owners team, or its token. */
+  owner: boolean
+  /** The organization's own token: an owner, except where a person or a team has to answer for the change. */
+  organizationToken: boolean
+  grants: ReadonlySet<Grant>
+  /** Teams the subject is in (or is). */
+  teamIds: readonly string[]
+}
+
+export const NO_ACCESS: Access = {
+  member: false,
+  owner: false,
+  organizationToken: false,
+  grants: new Set(),
+  teamIds: [],
+}
+
+interface Rule {
+  /** Every member may. */
+  members?: true
+  /** Teams with any of these grants may. */
+  grants?: readonly Grant[]
+  /** The organization's token may. */
+  organizationToken?: true
+}
+
+const everyMember: Rule = { members: true, organizationToken: true }
+const ownersOnly: Rule = { organizationToken: true }
+
+/** Every permission, and who has it besides the owners team, which has all of them. */
+export const PERMISSIONS = {
+  'organizations:read': everyMember,
+  'organizations:update': ownersOnly,
+  'organizations:delete': {},
+  'organization-tokens:manage': {},
+  'organization-memberships:read': everyMember,
+  'organization-memberships:manage': { grants: ['manage-membership'], organizationToken: true },
+  'teams:read': everyMember,
+  'teams:manage': { grants: ['manage-teams'], organizationToken: true },
+  'teams:manage-membership': { grants: ['manage-membership', 'manage-teams'], organizationToken: true },
+  'teams:manage-organization-access': { grants: ['manage-organization-access'], organizationToken: true },
+  'teams:read-secret': { grants: ['access-secret-teams'], organizationToken: true },
+  'team-tokens:manage': { grants: ['manage-teams'], organizationToken: true },
+  'audit-trail:read': ownersOnly,
+  'reserved-tag-keys:read': everyMember,
+  'reserved-tag-keys:manage': ownersOnly,
+  'projects:read': {
+    grants: ['read-projects', 'manage-projects', 'read-workspaces', 'manage-workspaces'],
+    organizationToken: true,
+  },
+  'projects:manage': { grants: ['manage-projects'], organizationToken: true },
+  'workspaces:read': {
+    grants: ['read-workspaces', 'manage-workspaces', 'read-projects', 'manage-projects'],
+    organizationToken: true,
+  },
+  'workspaces:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
+  'tags:read': everyMember,
+  'tags:manage': { grants: ['manage-workspaces'], organizationToken: true },
+  'registry:read': everyMember,
+  'registry-providers:manage': { grants: ['manage-providers'] },
+  'gpg-keys:manage': { grants: ['manage-providers', 'manage-modules'] },
+} as const satisfies Record<string, Rule>
+
+export type Permission = keyof typeof PERMISSIONS
+
+/** Whether `access` includes `permission`. */
+export function permits(access: Access, permission: Permission): boolean {
+  const rule: Rule = PERMISSIONS[permission]
+  if (access.organizationToken) return rule.organizationToken === true
+  if (access.owner) return true
+  if (rule.members && access.member) return true
+  return rule.grants?.some((grant) => access.grants.has(grant)) ?? false
+}

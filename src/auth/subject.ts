@@ -1,0 +1,5 @@
+/** Who a request speaks for: the owner of the token it carries. */
+export type Subject =
+  | { kind: 'user'; id: string; isSiteAdmin: boolean; tokenId: string }
+  | { kind: 'team'; id: string; organizationId: string; tokenId: string }
+  | { kind: 'organization'; id: string; tokenId: string }

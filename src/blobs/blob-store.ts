@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream'
+
+/** Bytes received and hashed, not yet part of anything. */
+export interface StagedBlob {
+  /** Bytes. */
+  size: number
+  /** Hexadecimal. */
+  sha256: string
+  /** All of it in memory; for files that are known to be small. */
+  read: () => Promise<Buffer>
+  /** A path on this machine that holds the bytes until the blob is stored or discarded. */
+  path: string
+  /** Makes the bytes durable under `key`, replacing what was there. */
+  store: (key: string) => Promise<void>
+  /** Drops the bytes; does nothing once they are stored. */
+  discard: () => Promise<void>
+}
+
+/** First and last byte, both included. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+/** The stream grew beyond the size that was allowed. */
+export class BlobTooLarge extends Error {
+  override name = 'BlobTooLarge'
+}
+
+/**
+ * Where bytes live. Keys are made by us, of letters, digits, `.`, `_`, `-` and `/`, never from input.
+ * Everything is durable before a promise resolves.
+ */
+export interface BlobStore {
+  /** Receives a stream, hashing it on the way. Throws `BlobTooLarge` beyond `maxBytes`, keeping nothing. */
+  stage: (source: Readable, maxBytes: number) => Promise<StagedBlob>
+  /** Streams a stored blob or a part of it. Throws when there is none. */
+  read: (key: string, range?: ByteRange) => Promise<Readable>
+  /** Removes a blob; one that does not exist is no error. */
+  remove: (key: string) => Promise<void>
+  /** Throws when bytes cannot be stored now. */
+  check: () => Promise<void>
+}

@@ -1,0 +1,106 @@
+import { join, resolve } from 'node:path'
+import type { DatabaseLocation } from '../db/connect.ts'
+
+/** Everything an operator can set, typed. Secrets are apart, in `secrets.ts`. */
+export interface Config {
+  listen: { host: string; port: number }
+  /** Public base URL without a slash at the end; undefined means it follows from the listener. */
+  url: string | undefined
+  dataDir: string
+  database: DatabaseLocation
+  blobs: { kind: 'file'; path: string }
+  tls: { cert: string; key: string } | undefined
+  /** Requests per second and user; 0 is no limit. */
+  rateLimit: number
+  publicProviderCuration: boolean
+  maxUploadBytes: number
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Says what is wrong with the configuration, naming variables and never their values. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/**
+ * Reads the configuration from `environment`. Throws one `ConfigError` that names every variable that is
+ * wrong. docs: the table in README.md.
+ */
+export function readConfig(environment: Environment): Config {
+  const problems: string[] = []
+  const read = <T>(
+    name: string,
+    fallback: string,
+    parse: (text: string) => T | undefined,
+    rule: string,
+  ): T => {
+    const parsed = parse(environment[name] || fallback)
+    if (parsed === undefined) problems.push(`${name} must be ${rule}`)
+    return parsed as T
+  }
+  const dataDir = resolve(environment['PLINTH_DATA_DIR'] || './data')
+  const config: Config = {
+    listen: read('PLINTH_LISTEN', '127.0.0.1:8080', parseListen, 'host:port, such as 127.0.0.1:8080'),
+    url: environment['PLINTH_URL']
+      ? read('PLINTH_URL', '', parseUrl, 'an http:// or https:// URL without a query')
+      : undefined,
+    dataDir,
+    database: read(
+      'PLINTH_DATABASE_URL',
+      `sqlite:${join(dataDir, 'plinth.db')}`,
+      parseDatabase,
+      'postgres://… or sqlite:PATH',
+    ),
+    blobs: read('PLINTH_BLOB_URL', `file:${join(dataDir, 'blobs')}`, parseBlobs, 'file:PATH'),
+    tls: parseTls(environment, problems),
+    rateLimit: read('PLINTH_RATE_LIMIT', '30', parseCount, 'a whole number of requests per second, or 0'),
+    publicProviderCuration: read('PLINTH_PUBLIC_PROVIDER_CURATION', 'off', parseSwitch, 'on or off'),
+    maxUploadBytes: read(
+      'PLINTH_MAX_UPLOAD_BYTES',
+      String(500 * 2 ** 20),
+      parseCount,
+      'a whole number of bytes',
+    ),
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  return config
+}
+
+function parseListen(text: string) {
+  const match = /^(\[[0-9a-fA-F:]+\]|[^:]+):(\d{1,5})$/.exec(text)
+  if (!match || Number(match[2]) > 65_535) return undefined
+  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port: Number(match[2]) }
+}
+
+function parseUrl(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return undefined
+  return url.href.replace(/\/+$/, '')
+}
+
+function parseDatabase(text: string): DatabaseLocation | undefined {
+  if (/^postgres(ql)?:\/\/./.test(text)) return { kind: 'postgres', url: text }
+  if (/^sqlite:./.test(text)) return { kind: 'sqlite', path: resolve(text.slice('sqlite:'.length)) }
+  return undefined
+}
+
+function parseBlobs(text: string): Config['blobs'] | undefined {
+  return /^file:./.test(text) ? { kind: 'file', path: resolve(text.slice('file:'.length)) } : undefined
+}
+
+function parseTls(environment: Environment, problems: string[]): Config['tls'] {
+  const cert = environment['PLINTH_TLS_CERT']
+  const key = environment['PLINTH_TLS_KEY']
+  if (!cert !== !key) problems.push('PLINTH_TLS_CERT and PLINTH_TLS_KEY must be set together')
+  return cert && key ? { cert: resolve(cert), key: resolve(key) } : undefined
+}
+
+function parseCount(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function parseSwitch(text: string): boolean | undefined {
+  if (['on', 'true', '1'].includes(text)) return true
+  return ['off', 'false', '0'].includes(text) ? false : undefined
+}

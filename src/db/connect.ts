@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Kysely } from 'kysely'
+import type { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+/** The open database: a handle that reads committed rows, one whose transactions write, and the end. */
+export interface Connection {
+  reads: Kysely<Database>
+  writes: Kysely<Database>
+  /** SQL that makes a second server wait while this one migrates. */
+  migrationLock?: string
+  close: () => Promise<void>
+}
+
+export type DatabaseLocation = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
+
+/** Opens the database and brings its schema up to date. */
+export async function connect(
+  location: DatabaseLocation,
+  onError: (error: Error) => void,
+): Promise<Connection> {
+  const connection = open(location, onError)
+  await migrate(connection.writes as Kysely<unknown>, connection.migrationLock)
+  return connection
+}
+
+function open(location: DatabaseLocation, onError: (error: Error) => void): Connection {
+  if (location.kind === 'postgres') return openPostgres<Database>(location.url, onError)
+  mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
+  return openSqlite<Database>(location.path)
+}

@@ -1,0 +1,38 @@
+import type { BlobTable } from '../blobs/table.ts'
+import type { AuditEventTable } from '../features/audit-trail/table.ts'
+import type { GpgKeyTable } from '../features/gpg-keys/table.ts'
+import type { OrganizationMembershipTable } from '../features/organization-memberships/table.ts'
+import type { OrganizationTable } from '../features/organizations/table.ts'
+import type { ProjectTable } from '../features/projects/table.ts'
+import type { RegistryProviderPlatformTable } from '../features/registry-provider-platforms/table.ts'
+import type { RegistryProviderVersionTable } from '../features/registry-provider-versions/table.ts'
+import type { RegistryProviderTable } from '../features/registry-providers/table.ts'
+import type { ReservedTagKeyTable } from '../features/reserved-tag-keys/table.ts'
+import type { TagBindingTable } from '../features/tag-bindings/table.ts'
+import type { TagTable, WorkspaceTagTable } from '../features/tags/table.ts'
+import type { TeamMembershipTable, TeamTable } from '../features/teams/table.ts'
+import type { TokenTable } from '../features/tokens/table.ts'
+import type { UserTable } from '../features/users/table.ts'
+import type { WorkspaceTable } from '../features/workspaces/table.ts'
+
+/** Every table, by its name in camelCase. Each belongs to the folder its row type comes from. */
+export interface Database {
+  auditEvents: AuditEventTable
+  blobs: BlobTable
+  gpgKeys: GpgKeyTable
+  organizationMemberships: OrganizationMembershipTable
+  organizations: OrganizationTable
+  projects: ProjectTable
+  registryProviderPlatforms: RegistryProviderPlatformTable
+  registryProviderVersions: RegistryProviderVersionTable
+  registryProviders: RegistryProviderTable
+  reservedTagKeys: ReservedTagKeyTable
+  tagBindings: TagBindingTable
+  tags: TagTable
+  teamMemberships: TeamMembershipTable
+  teams: TeamTable
+  tokens: TokenTable
+  users: UserTable
+  workspaceTags: WorkspaceTagTable
+  workspaces: WorkspaceTable
+}

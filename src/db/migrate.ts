@@ -1,0 +1,47 @@
+import { type Kysely, sql } from 'kysely'
+import * as accounts from './migrations/0001-accounts.ts'
+import * as workspaces from './migrations/0002-workspaces.ts'
+import * as registry from './migrations/0003-registry.ts'
+
+interface Migration {
+  up: (db: Kysely<unknown>) => Promise<void>
+}
+
+/** The one numbered history, for both dialects. A released migration never changes. */
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-accounts': accounts,
+  '0002-workspaces': workspaces,
+  '0003-registry': registry,
+}
+
+interface MigrationsTable {
+  migrations: { name: string; appliedAt: string }
+}
+
+/**
+ * Applies the migrations that the database has not seen, all of them or none. `lock` keeps a second server
+ * that starts at the same moment waiting. Refuses a database that a newer Plinth has migrated.
+ */
+export async function migrate(database: Kysely<unknown>, lock: string | undefined): Promise<void> {
+  const migrations = database as Kysely<MigrationsTable>
+  await migrations.transaction().execute(async (tx) => {
+    if (lock) await sql.raw(lock).execute(tx)
+    await tx.schema
+      .createTable('migrations')
+      .ifNotExists()
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('appliedAt', 'text', (column) => column.notNull())
+      .execute()
+    const applied = new Set(
+      (await tx.selectFrom('migrations').select('name').execute()).map((row) => row.name),
+    )
+    const unknown = [...applied].find((name) => !(name in MIGRATIONS))
+    if (unknown)
+      throw new Error(`the database was migrated by a newer Plinth (${unknown}); upgrade this server`)
+    for (const [name, migration] of Object.entries(MIGRATIONS)) {
+      if (applied.has(name)) continue
+      await migration.up(tx as unknown as Kysely<unknown>)
+      await tx.insertInto('migrations').values({ name, appliedAt: new Date().toISOString() }).execute()
+    }
+  })
+}

@@ -1,0 +1,132 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  type QueryResult,
+} from 'kysely'
+import pg from 'pg'
+import { propertyName, SnakeCasePostgresCompiler } from './identifiers.ts'
+
+const POOL_SIZE = 8
+
+/** Statements that get a name, and so a plan kept by the server, per process. */
+const MAX_STATEMENTS = 500
+
+const INT8 = 20
+
+/** Any number that no other program uses on this database. */
+const MIGRATION_LOCK = 7_054_846_840
+
+/** Column types are decoded as SQLite's are: int8 (counts, sizes) as number. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+}
+
+const statementNames = new Map<string, string>()
+
+function statementName(sql: string): string | undefined {
+  const known = statementNames.get(sql)
+  if (known || statementNames.size >= MAX_STATEMENTS) return known
+  const name = `plinth_${statementNames.size}`
+  statementNames.set(sql, name)
+  return name
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly client: pg.PoolClient
+  /** Set when the connection broke, so that the pool drops it. */
+  failure: Error | undefined
+
+  constructor(client: pg.PoolClient) {
+    this.client = client
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const name = statementName(sql)
+    const result = await this.client.query({
+      text: sql,
+      values: parameters as unknown[],
+      rowMode: 'array',
+      types,
+      ...(name && { name }),
+    })
+    const names = result.fields.map((field) => propertyName(field.name))
+    const rows = result.rows.map((values: unknown[]) => {
+      const row: Record<string, unknown> = {}
+      for (const [index, property] of names.entries()) row[property] = values[index]
+      return row as R
+    })
+    return { rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely's interface asks for it; nothing of ours streams rows.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('streaming is not supported')
+  }
+}
+
+class PostgresDriver implements Driver {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  async init() {}
+
+  async acquireConnection() {
+    return new PostgresConnection(await this.#pool.connect())
+  }
+
+  async beginTransaction(connection: DatabaseConnection) {
+    await connection.executeQuery(CompiledQuery.raw('begin'))
+  }
+
+  async commitTransaction(connection: DatabaseConnection) {
+    await connection.executeQuery(CompiledQuery.raw('commit'))
+  }
+
+  async rollbackTransaction(connection: PostgresConnection) {
+    try {
+      await connection.executeQuery(CompiledQuery.raw('rollback'))
+    } catch (error) {
+      connection.failure = error as Error
+    }
+  }
+
+  async releaseConnection(connection: PostgresConnection) {
+    connection.client.release(connection.failure)
+  }
+
+  async destroy() {}
+}
+
+/** Opens a pool of connections to the server at `url`; `onError` hears of idle ones that broke. */
+export function openPostgres<DB>(url: string, onError: (error: Error) => void) {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'plinth',
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', onError)
+  const database = new Kysely<DB>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new PostgresDriver(pool),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new SnakeCasePostgresCompiler(),
+    },
+  })
+  return {
+    reads: database,
+    writes: database,
+    migrationLock: `select pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+    close: () => pool.end(),
+  }
+}

@@ -1,0 +1,122 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+
+/** Transactions that may share one commit; bounds how long the first of them waits. */
+const MAX_GROUP = 64
+
+interface Waiting {
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+/** One transaction's view of the writer, so that the driver can tell whose turn it is. */
+class Member implements DatabaseConnection {
+  readonly #connection: DatabaseConnection
+
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#connection.executeQuery(query)
+  }
+
+  streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    return this.#connection.streamQuery(query, chunkSize)
+  }
+}
+
+/**
+ * The writer of the embedded database. Transactions run one after another, each in a savepoint, and those
+ * that arrive together are made durable by one commit: the flush to disk is most of what a write costs.
+ * A transaction is acknowledged when the commit that carries it has succeeded; when that fails, all fail.
+ */
+export class GroupCommit implements Driver {
+  readonly #database: DatabaseSync
+  readonly #connection: DatabaseConnection
+  /** Transactions waiting for their turn. */
+  readonly #queue: (() => void)[] = []
+  /** Transactions that ran and wait for the commit. */
+  #group: Waiting[] = []
+  /** The transaction that is running. */
+  #current: DatabaseConnection | undefined
+
+  constructor(database: DatabaseSync, connection: DatabaseConnection) {
+    this.#database = database
+    this.#connection = connection
+  }
+
+  async init() {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new Member(this.#connection)
+  }
+
+  async beginTransaction(member: DatabaseConnection): Promise<void> {
+    if (this.#current) {
+      await new Promise<void>((resolve) => {
+        this.#queue.push(() => {
+          this.#current = member
+          resolve()
+        })
+      })
+    }
+    this.#current = member
+    try {
+      if (!this.#database.isTransaction) this.#database.exec('begin immediate')
+      this.#database.exec('savepoint member')
+    } catch (error) {
+      this.#finishTurn()
+      throw error
+    }
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#database.exec('release member')
+    const committed = new Promise<void>((resolve, reject) => this.#group.push({ resolve, reject }))
+    this.#finishTurn()
+    await committed
+  }
+
+  /** Also called by Kysely after a commit that failed, when the turn has long passed on. */
+  async rollbackTransaction(member: DatabaseConnection): Promise<void> {
+    if (this.#current !== member) return
+    try {
+      if (this.#database.isTransaction) this.#database.exec('rollback to member; release member')
+    } finally {
+      this.#finishTurn()
+    }
+  }
+
+  async releaseConnection() {}
+  async destroy() {}
+
+  /** Hands the writer to the next in line, or commits when nobody has come by the end of this loop turn. */
+  #finishTurn(): void {
+    this.#current = undefined
+    // Some errors, a full disk among them, make SQLite roll back everything that was not committed.
+    if (!this.#database.isTransaction)
+      this.#settleGroup(new Error('the database rolled the transaction back'))
+    if (this.#group.length >= MAX_GROUP) this.#commitGroup()
+    const next = this.#queue.shift()
+    if (next) next()
+    else if (this.#database.isTransaction) setImmediate(() => this.#current ?? this.#commitGroup())
+  }
+
+  #commitGroup(): void {
+    if (!this.#database.isTransaction) return
+    try {
+      this.#database.exec('commit')
+      this.#settleGroup()
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+      this.#settleGroup(error)
+    }
+  }
+
+  #settleGroup(error?: unknown): void {
+    const group = this.#group
+    this.#group = []
+    for (const member of group) error ? member.reject(error) : member.resolve()
+  }
+}

@@ -1,0 +1,126 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+} from 'kysely'
+import { propertyName, SnakeCaseSqliteCompiler } from './identifiers.ts'
+import { GroupCommit } from './sqlite-group-commit.ts'
+
+/** Statements kept prepared per connection; generated IN lists could otherwise grow the cache for ever. */
+const MAX_STATEMENTS = 500
+
+/** busy_timeout comes first: the pragmas after it may already have to wait for another process. */
+const PRAGMAS = `
+  pragma busy_timeout = 5000;
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma foreign_keys = on;
+  pragma wal_autocheckpoint = 4000;
+`
+
+interface Prepared {
+  statement: StatementSync
+  columns: { name: string; boolean: boolean }[]
+}
+
+/** One handle of the embedded database; results have camelCase keys and real booleans. */
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, Prepared>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { statement, columns } = this.#prepare(query.sql)
+    const parameters = query.parameters as SQLInputValue[]
+    if (columns.length === 0) {
+      return { rows: [], numAffectedRows: BigInt(statement.run(...parameters).changes) }
+    }
+    const rows = statement.all(...parameters) as unknown as unknown[][]
+    return { rows: rows.map((values) => toObject(columns, values) as R) }
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely's interface asks for it; nothing of ours streams rows.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('streaming is not supported')
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare(sql)
+    statement.setReturnArrays(true)
+    const columns = statement
+      .columns()
+      .map(({ name, type }) => ({ name: propertyName(name), boolean: type?.toLowerCase() === 'boolean' }))
+    const prepared = { statement, columns }
+    if (this.#statements.size < MAX_STATEMENTS) this.#statements.set(sql, prepared)
+    return prepared
+  }
+}
+
+function toObject(columns: Prepared['columns'], values: unknown[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (const [index, { name, boolean }] of columns.entries()) {
+    const value = values[index]
+    row[name] = boolean && value !== null ? value === 1 : value
+  }
+  return row
+}
+
+/** Readers need no queue: in WAL mode each query sees the last commit, and the handle cannot write. */
+class ReadDriver implements Driver {
+  readonly #connection: SqliteConnection
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  async init() {}
+  async acquireConnection() {
+    return this.#connection
+  }
+  async beginTransaction() {
+    throw new Error('this handle only reads; use inTransaction')
+  }
+  async commitTransaction() {}
+  async rollbackTransaction() {}
+  async releaseConnection() {}
+  async destroy() {}
+}
+
+function dialect(driver: Driver): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => driver,
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SnakeCaseSqliteCompiler(),
+  }
+}
+
+/**
+ * Opens the embedded database at `path`: one writer whose transactions share commits, and a reader.
+ * `synchronous = full` makes every acknowledged commit survive a power cut.
+ */
+export function openSqlite<DB>(path: string) {
+  const writer = new DatabaseSync(path)
+  writer.exec(PRAGMAS)
+  const reader = new DatabaseSync(path, { readOnly: true })
+  reader.exec('pragma busy_timeout = 5000')
+  return {
+    reads: new Kysely<DB>({ dialect: dialect(new ReadDriver(new SqliteConnection(reader))) }),
+    writes: new Kysely<DB>({ dialect: dialect(new GroupCommit(writer, new SqliteConnection(writer))) }),
+    close: async () => {
+      reader.close()
+      writer.close()
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { authorize, authorizeAnyone, authorizeUser } from '../../auth/authorize.ts'
+import type { Permission } from '../../auth/permissions.ts'
+import type { Ctx } from '../../context.ts'
+import { isUniqueViolation } from '../../db/queries.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import * as audit from '../audit-trail/service.ts'
+import type { Organization } from './store.ts'
+import * as store from './store.ts'
+
+export type { Organization } from './store.ts'
+
+/** What a caller may set. */
+export type OrganizationAttributes = Partial<
+  Omit<Organization, 'id' | 'name' | 'email' | 'defaultProjectId' | 'createdAt' | 'updatedAt'>
+> & { name?: string; email?: string }
+
+/** Called with each new organization, in the transaction that makes it. */
+export type OnCreate = (tx: Ctx, organization: Organization, creatorId: string) => Promise<void>
+
+const creationHooks = new Set<OnCreate>()
+
+/** Lets a slice that builds on organizations give each new one what it needs; `app.ts` registers them. */
+export function onCreate(hook: OnCreate): void {
+  creationHooks.add(hook)
+}
+
+/** The organizations the subject is a member of, by name. */
+export function list(ctx: Ctx, q: string | undefined, page: PageRequest) {
+  const subject = authorizeAnyone(ctx)
+  const member =
+    subject.kind === 'user'
+      ? { userId: subject.id }
+      : { organizationId: subject.kind === 'team' ? subject.organizationId : subject.id }
+  return store.list(ctx.db, { q, member }, page)
+}
+
+/** The organization called `name`, whatever the case, if the subject has `permission` there; 404 otherwise. */
+export async function getByName(
+  ctx: Ctx,
+  name: string,
+  permission: Permission = 'organizations:read',
+): Promise<Organization> {
+  const organization = await store.findByName(ctx.db, name)
+  if (!organization) throw notFound()
+  await authorize(ctx, permission, organization.id)
+  return organization
+}
+
+/** The organization that owns something the caller was authorized for. */
+export async function ownerOf(
+  ctx: Ctx,
+  { organizationId }: { organizationId: string },
+): Promise<Organization> {
+  const organization = await store.find(ctx.db, organizationId)
+  if (!organization) throw notFound()
+  return organization
+}
+
+/** Makes an organization with its creator as the only owner. Any user may. */
+export function create(
+  ctx: Ctx,
+  attributes: OrganizationAttributes & { name: string; email: string },
+): Promise<Organization> {
+  return inTransaction(ctx, async (tx) => {
+    const creatorId = authorizeUser(tx)
+    const now = tx.now()
+    const organization = await store
+      .insert(tx.db, { ...DEFAULTS, ...attributes, id: newId('org'), createdAt: now, updatedAt: now })
+      .catch(refuseTakenName)
+    for (const hook of creationHooks) await hook(tx, organization, creatorId)
+    await recordChange(tx, 'create', organization)
+    return (await store.find(tx.db, organization.id)) as Organization
+  })
+}
+
+export function update(ctx: Ctx, name: string, changes: OrganizationAttributes): Promise<Organization> {
+  return inTransaction(ctx, async (tx) => {
+    const { id } = await getByName(tx, name, 'organizations:update')
+    const organization = await store
+      .update(tx.db, id, { ...changes, updatedAt: tx.now() })
+      .catch(refuseTakenName)
+    await recordChange(tx, 'update', organization)
+    return organization
+  })
+}
+
+/** Deletes an organization and all it holds. */
+export function remove(ctx: Ctx, name: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
+    const organization = await getByName(tx, name, 'organizations:delete')
+    await recordChange(tx, 'destroy', organization)
+    await store.remove(tx.db, organization.id)
+  })
+}
+
+/** Sets the project that new workspaces go to; called by the slice that makes it. */
+export async function setDefaultProject(tx: Ctx, id: string, defaultProjectId: string): Promise<void> {
+  await store.update(tx.db, id, { defaultProjectId })
+}
+
+const DEFAULTS = {
+  collaboratorAuthPolicy: 'password',
+  sessionTimeout: null,
+  sessionRemember: null,
+  costEstimationEnabled: false,
+  assessmentsEnforced: false,
+  allowForceDeleteWorkspaces: false,
+  speculativePlanManagementEnabled: true,
+  aggregatedCommitStatusEnabled: true,
+  sendPassingStatuses: false,
+  defaultExecutionMode: 'remote',
+  defaultProjectId: null,
+} as const
+
+function recordChange(tx: Ctx, action: string, { id, name }: Organization): Promise<void> {
+  return audit.record(tx, { action, organizationId: id, resourceType: 'organization', resourceId: name })
+}
+
+function refuseTakenName(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error
+  throw new AppError('invalid', 'Name has already been taken', {
+    pointer: '/data/attributes/name',
+    cause: error,
+  })
+}

@@ -1,0 +1,17 @@
+import type { Immutable, Timestamp } from '../../db/columns.ts'
+
+export interface RegistryProviderVersionTable {
+  id: Immutable<string>
+  providerId: Immutable<string>
+  version: Immutable<string>
+  /** JSON array such as ["5.0"]. */
+  protocols: Immutable<string>
+  keyId: Immutable<string>
+  /** The signing key as it was when the version was created: deleting the key leaves it installable. */
+  asciiArmor: Immutable<string>
+  shasumsBlob: string | null
+  signatureBlob: string | null
+  createdById: Immutable<string | null>
+  createdAt: Immutable<Timestamp>
+  updatedAt: Timestamp
+}

@@ -1,0 +1,57 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { paginate, sameText } from '../../db/queries.ts'
+import type { Db } from '../../db/transaction.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import type { UserTable } from './table.ts'
+
+export type User = Selectable<UserTable>
+
+export function find(db: Db, id: string): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export function findByEmail(db: Db, email: string): Promise<User | undefined> {
+  return db
+    .selectFrom('users')
+    .selectAll()
+    .where((eb) => sameText(eb, 'email', email))
+    .executeTakeFirst()
+}
+
+export function listByIds(db: Db, ids: readonly string[]): Promise<User[]> {
+  if (ids.length === 0) return Promise.resolve([])
+  return db.selectFrom('users').selectAll().where('id', 'in', ids).orderBy('id').execute()
+}
+
+export function list(db: Db, page: PageRequest) {
+  return paginate(db.selectFrom('users').selectAll().orderBy('createdAt').orderBy('id'), page)
+}
+
+export function insert(db: Db, row: Insertable<UserTable>): Promise<User> {
+  return db.insertInto('users').values(row).returningAll().executeTakeFirstOrThrow()
+}
+
+export function update(db: Db, id: string, changes: Updateable<UserTable>): Promise<User> {
+  return db.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+}
+
+export async function remove(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('users').where('id', '=', id).execute()
+}
+
+/** Whether another user has the name, and whether another has the address. */
+export async function listTaken(
+  db: Db,
+  wanted: { username: string | undefined; email: string | undefined; exceptId: string | undefined },
+): Promise<{ username: boolean; email: boolean }> {
+  const taken = async (column: 'username' | 'email', value: string | undefined) => {
+    if (value === undefined) return false
+    const found = await db
+      .selectFrom('users')
+      .select('id')
+      .where((eb) => sameText(eb, column, value))
+      .executeTakeFirst()
+    return found !== undefined && found.id !== wanted.exceptId
+  }
+  return { username: await taken('username', wanted.username), email: await taken('email', wanted.email) }
+}

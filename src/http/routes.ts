@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { Ctx } from '../context.ts'
+import type { PageRequest } from '../lib/pagination.ts'
+
+/** Every name that stands behind a colon in our paths. */
+export type PathParams = Record<
+  | 'id'
+  | 'organization_name'
+  | 'registry_name'
+  | 'namespace'
+  | 'name'
+  | 'version'
+  | 'os'
+  | 'arch'
+  | 'key_id'
+  | 'type'
+  | 'expires'
+  | 'signature'
+  | 'filename',
+  string
+>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    ctx: Ctx
+    /** The values behind the colons of the route's path. */
+    path: PathParams
+    /** The page that the query asks for. */
+    page: PageRequest
+    /** The public address of the request, query included. */
+    href: string
+  }
+
+  interface FastifyContextConfig {
+    /** Needs no token: discovery, health, and links that carry their own permission. */
+    public?: true
+    /** The permission is in the address; such requests are not counted against anybody's rate. */
+    signedLink?: true
+    /**
+     * Ends the request unless its subject may do what the route does; runs before the body is read, so that
+     * 404 comes before 415, 400 and 422. Every route with a body has one or is public.
+     */
+    access?: (ctx: Ctx, path: PathParams) => Promise<unknown>
+  }
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** A slice's routes, mounted by `app.ts`. */
+export type Routes = (app: App) => void

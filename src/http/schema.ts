@@ -1,0 +1,70 @@
+import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
+
+/** The same schema, also allowing null. */
+export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
+  return Type.Unsafe({ ...schema, type: [(schema as { type?: string }).type, 'null'] })
+}
+
+/** One of a few strings. */
+export function OneOf<T extends string>(...values: T[]): TUnsafe<T> {
+  return Type.Unsafe({ type: 'string', enum: values })
+}
+
+/** A string that is not blank. `rule` completes "… is invalid: …" in the error message. */
+export function Text(
+  options: { pattern?: string; maxLength?: number; rule?: string; description?: string } = {},
+) {
+  const { rule, ...keywords } = options
+  return Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '\\S',
+    ...(rule && { 'x-rule': rule }),
+    ...keywords,
+  })
+}
+
+/** Every property optional, as in a PATCH that changes only what it names. */
+export function Changes<T extends TProperties>(attributes: TObject<T>) {
+  return Type.Partial(attributes)
+}
+
+/** A resource identifier in a relationship: `{ id, type }`. */
+function Identifier(type: string) {
+  return Type.Object({ id: Text(), type: OneOf(type) }, { additionalProperties: false })
+}
+
+/** A relationship to one resource. */
+export function ToOne(type: string) {
+  return Type.Object({ data: Identifier(type) }, { additionalProperties: false })
+}
+
+/** A relationship to many resources, and the body of the `/relationships/…` endpoints. */
+export function ToMany(type: string) {
+  return Type.Object(
+    { data: Type.Array(Identifier(type), { maxItems: 1000 }) },
+    { additionalProperties: false },
+  )
+}
+
+/**
+ * A JSON:API request body with one resource of `type` (several spellings where clients disagree). Unknown
+ * attributes are dropped. Missing objects count as empty, so that each required attribute is reported.
+ */
+export function input<A extends TObject, R extends TObject>(
+  type: string | readonly string[],
+  attributes: A,
+  relationships: R = Type.Object({}) as R,
+) {
+  return Type.Object({
+    data: Type.Object(
+      {
+        type: OneOf(...(typeof type === 'string' ? [type] : type)),
+        id: Type.Optional(Type.String({ maxLength: 255 })),
+        attributes: Type.Unsafe<Static<A>>({ ...attributes, additionalProperties: false, default: {} }),
+        relationships: Type.Unsafe<Static<R>>({ ...relationships, additionalProperties: false, default: {} }),
+      },
+      { default: {} },
+    ),
+  })
+}

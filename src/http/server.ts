@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Subject } from '../auth/subject.ts'
+import type { Ctx, Services } from '../context.ts'
+import { AppError, FAILURES, notFound } from '../lib/errors.ts'
+import { newId } from '../lib/ids.ts'
+import { PageRequest } from '../lib/pagination.ts'
+import { failure, MEDIA_TYPE } from './jsonapi.ts'
+import { RateLimiter } from './rate-limit.ts'
+import { logRequest } from './request-log.ts'
+import type { App, PathParams, Routes } from './routes.ts'
+import { validatorCompiler } from './validation.ts'
+
+/** Largest JSON body; state and archives travel by signed links instead. */
+const MAX_BODY_BYTES = 1 << 20
+
+export interface ServerOptions {
+  services: Services
+  /** The subject of a bearer token; undefined when it is unknown or has expired. */
+  authenticate: (services: Services, token: string) => Promise<Subject | undefined>
+  routes: readonly Routes[]
+}
+
+/** Builds the HTTP server: the order of checks, the JSON:API forms, and one log line per request. */
+export function createServer({ services, authenticate, routes }: ServerOptions): App {
+  const { config } = services
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    // A client gets this long to send a request's head, and any request this long to arrive in full.
+    connectionTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    genReqId: () => newId('req'),
+    logger: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    ...(config.tls && { https: { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) } }),
+  }) as unknown as App
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler((error: FastifyError | AppError, request, reply) => answer(error, request, reply))
+  app.setNotFoundHandler(async () => {
+    throw new AppError('notFound', 'There is no such address.')
+  })
+  parseBodies(app)
+  continueLate(app)
+
+  const limiter = new RateLimiter(config.rateLimit)
+  for (const name of ['ctx', 'path', 'page', 'href'] as const) app.decorateRequest(name)
+  app.addHook('onRequest', async (request, reply) => {
+    prepare(services, request)
+    const { config: route } = request.routeOptions
+    reply.type(MEDIA_TYPE).headers(API_HEADERS)
+    const token = bearer(request.headers.authorization)
+    if (token && !route.public) request.ctx.subject = await authenticate(services, token)
+    if (!route.signedLink) limiter.admit(request.ctx.subject, request.ip, reply)
+    if (route.public || request.is404) return
+    if (!request.ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
+    await route.access?.(request.ctx, request.path)
+  })
+  app.addHook('preValidation', async (request) => {
+    request.body ??= {}
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    refuseUnauthorizedSuccess(request, reply)
+    if (payload === undefined || payload === null) reply.removeHeader('content-type')
+    // Fastify adds a charset, which JSON:API forbids.
+    else if (String(reply.getHeader('content-type')).startsWith(MEDIA_TYPE))
+      reply.header('content-type', MEDIA_TYPE)
+    return payload
+  })
+  app.addHook('onResponse', async (request, reply) => logRequest(services.log, request, reply))
+  app.addHook('onRoute', ({ url, schema, config }) => {
+    if (schema?.body && !config?.access && !config?.public)
+      throw new Error(`${url} reads a body without access`)
+  })
+  for (const mount of routes) mount(app)
+  return app
+}
+
+/** What clients read to learn which features a server has (docs/compatibility.md). */
+const API_HEADERS = {
+  'tfp-api-version': '2.6',
+  'tfp-appname': 'Plinth',
+  'x-tfe-version': 'v202410-1',
+  'x-content-type-options': 'nosniff',
+}
+
+function prepare(services: Services, request: FastifyRequest): void {
+  const query = request.query as Record<string, string | undefined>
+  request.ctx = {
+    ...services,
+    subject: undefined,
+    request: { id: request.id, authorized: false, access: new Map() },
+  } satisfies Ctx
+  request.path = request.params as PathParams
+  request.page = new PageRequest(query['page[number]'], query['page[size]'])
+  request.href = services.baseUrl + request.url
+}
+
+/** JSON:API only, and only when there is a body: clients send the header without one. */
+function parseBodies(app: App): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(MEDIA_TYPE, { parseAs: 'string' }, (request, text, done) => {
+    if (text === '') return done(null, undefined)
+    return parseJson(request, text as string, (error, body) =>
+      done(error && new AppError('badRequest', 'The body is not valid JSON.'), body),
+    )
+  })
+}
+
+/**
+ * A client that asks before it sends a body (`Expect: 100-continue`, as curl does for large files) is told to
+ * go on only once the head of its request was found in order, so a refused upload is never sent.
+ */
+function continueLate(app: App): void {
+  app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
+  })
+}
+
+/** `Bearer` in any case (RFC 6750 and RFC 9110), then one token. */
+function bearer(header: string | undefined): string | undefined {
+  return /^bearer +(\S+)$/i.exec(header ?? '')?.[1]
+}
+
+/** A success during which nobody asked for permission is a bug, and is not sent. */
+function refuseUnauthorizedSuccess(request: FastifyRequest, reply: FastifyReply): void {
+  const { ctx, routeOptions } = request
+  if (reply.statusCode >= 400 || routeOptions.config.public || ctx.request.authorized) return
+  throw new Error(`${request.method} ${routeOptions.url} succeeded without authorization`)
+}
+
+/** Turns what was thrown into a JSON:API error document. Unknown errors are logged here, once. */
+function answer(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply) {
+  const known = error instanceof AppError ? error : translate(error)
+  if (!known) request.ctx.log.error({ err: error, requestId: request.id }, 'request failed')
+  const told =
+    known ?? new AppError('internal', `The server failed; request ${request.id} says why in its log.`)
+  return reply.code(FAILURES[told.code].status).type(MEDIA_TYPE).send(failure(told))
+}
+
+/** Errors that Fastify finds before a handler runs. */
+function translate(error: FastifyError): AppError | undefined {
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new AppError('unsupportedMediaType', `content-type must be ${MEDIA_TYPE}`)
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError('tooLarge', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new AppError('badRequest', 'The body does not have the length that was announced.')
+    default:
+      return error.statusCode === 404 ? notFound() : undefined
+  }
+}

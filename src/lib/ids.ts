@@ -1,0 +1,30 @@
+import { randomBytes, randomInt } from 'node:crypto'
+
+/** Base58: no 0, O, I or l, so that an id can be read aloud and typed. */
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** A prefixed identifier such as `rtk-6XYzQ…`: the prefix and 16 random base58 characters (94 bits). */
+export function newId(prefix: string): string {
+  return `${prefix}-${randomBase58(16)}`
+}
+
+/** A decimal identifier as a string, for the resources whose public ids are numbers. */
+export function newNumericId(): string {
+  return String(randomInt(1, 2 ** 48 - 1))
+}
+
+/** A bearer secret with 256 bits of randomness; the prefix lets secret scanners recognise it. */
+export function newSecret(): string {
+  return `plinth_${randomBase58(44)}`
+}
+
+function randomBase58(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 232 = 4 × 58: bytes above it are dropped so that every character is equally likely.
+      if (byte < 232 && text.length < length) text += ALPHABET[byte % 58]
+    }
+  }
+  return text
+}
