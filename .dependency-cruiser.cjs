@@ -35,7 +35,7 @@ module.exports = {
     },
     {
       name: 'features-meet-in-services',
-      comment: "A feature uses another one through its service, where the permission is checked.",
+      comment: 'A feature uses another one through its service, where the permission is checked.',
       severity: 'error',
       from: { path: '^src/features/([^/]+)/', pathNot: '\\.test\\.ts$' },
       to: { path: FEATURE, pathNot: ['^src/features/$1/', '^src/features/[^/]+/service\\.ts$'] },
@@ -72,6 +72,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
   },
 }

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { Routes } from '../../http/routes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { paginationMeta } from '../../lib/pagination.ts'
-import * as service from './service.ts'
 import type { AuditEvent } from './service.ts'
+import * as service from './service.ts'
 
 const toEvent = (event: AuditEvent) => ({
   id: event.id,
