@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
+import { Summary } from './test/summary.ts'
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    reporters: ['default', new Summary()],
     globalSetup: ['test/postgres.ts'],
     // Modules hold no state of their own, so files can share a process: ten times faster than isolating them.
     isolate: false,
