@@ -114,7 +114,7 @@ export class TestServer {
       PLINTH_DATA_DIR: this.#directory,
       PLINTH_RATE_LIMIT: '0',
       PLINTH_ADMIN_TOKEN: this.#adminToken,
-      ...(this.dialect === 'postgres' && { PLINTH_DATABASE_URL: await this.#createDatabase() }),
+      ...(this.dialect === 'postgres' && { PLINTH_DATABASE_URL: await createPostgresDatabase() }),
       ...this.#settings,
     }
     const sink = new Writable({
@@ -131,16 +131,6 @@ export class TestServer {
     await this.#running?.stop()
     this.#running = undefined
     rmSync(this.#directory, { recursive: true, force: true })
-  }
-
-  async #createDatabase(): Promise<string> {
-    const url = inject('postgresUrl') as string
-    const name = `plinth_${randomUUID().replaceAll('-', '')}`
-    const client = new pg.Client(url)
-    await client.connect()
-    await client.query(`create database ${name}`)
-    await client.end()
-    return Object.assign(new URL(url), { pathname: `/${name}` }).href
   }
 
   get nobody(): Client {
@@ -184,6 +174,17 @@ export type Dialect = 'sqlite' | 'postgres'
 
 export const DIALECTS: readonly Dialect[] =
   process.env['PLINTH_TEST_DIALECTS'] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres']
+
+/** The address of a new, empty database on the PostgreSQL of this run. */
+export async function createPostgresDatabase(): Promise<string> {
+  const url = inject('postgresUrl') as string
+  const name = `plinth_${randomUUID().replaceAll('-', '')}`
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href
+}
 
 /** Declares the same tests for each database; the server runs while they do. */
 export function onEachDialect(

@@ -9,15 +9,26 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
+/** Some errors, a full disk among them, make SQLite roll back everything that was not committed. */
+class RolledBack extends Error {
+  override name = 'RolledBack'
+  override message = 'the database rolled the transaction back'
+}
+
 /** One transaction's view of the writer, so that the driver can tell whose turn it is. */
 class Member implements DatabaseConnection {
+  readonly #database: DatabaseSync
   readonly #connection: DatabaseConnection
+  began = false
 
-  constructor(connection: DatabaseConnection) {
+  constructor(database: DatabaseSync, connection: DatabaseConnection) {
+    this.#database = database
     this.#connection = connection
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    // What follows an error that ended the transaction would be durable at once.
+    if (this.began && !this.#database.isTransaction) throw new RolledBack()
     return this.#connection.executeQuery(query)
   }
 
@@ -49,10 +60,10 @@ export class GroupCommit implements Driver {
   async init() {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new Member(this.#connection)
+    return new Member(this.#database, this.#connection)
   }
 
-  async beginTransaction(member: DatabaseConnection): Promise<void> {
+  async beginTransaction(member: Member): Promise<void> {
     if (this.#current) {
       await new Promise<void>((resolve) => {
         this.#queue.push(() => {
@@ -65,6 +76,7 @@ export class GroupCommit implements Driver {
     try {
       if (!this.#database.isTransaction) this.#database.exec('begin immediate')
       this.#database.exec('savepoint member')
+      member.began = true
     } catch (error) {
       this.#finishTurn()
       throw error
@@ -91,12 +103,17 @@ export class GroupCommit implements Driver {
   async releaseConnection() {}
   async destroy() {}
 
+  /** Resolves when no transaction is running, waiting, or about to be committed. */
+  async idle(): Promise<void> {
+    while (this.#current || this.#queue.length > 0 || this.#group.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
   /** Hands the writer to the next in line, or commits when nobody has come by the end of this loop turn. */
   #finishTurn(): void {
     this.#current = undefined
-    // Some errors, a full disk among them, make SQLite roll back everything that was not committed.
-    if (!this.#database.isTransaction)
-      this.#settleGroup(new Error('the database rolled the transaction back'))
+    if (!this.#database.isTransaction) this.#settleGroup(new RolledBack())
     if (this.#group.length >= MAX_GROUP) this.#commitGroup()
     const next = this.#queue.shift()
     if (next) next()
@@ -104,7 +121,7 @@ export class GroupCommit implements Driver {
   }
 
   #commitGroup(): void {
-    if (!this.#database.isTransaction) return
+    if (!this.#database.isOpen || !this.#database.isTransaction) return
     try {
       this.#database.exec('commit')
       this.#settleGroup()

@@ -97,9 +97,16 @@ class ReadDriver implements Driver {
   async destroy() {}
 }
 
+/** Kysely would let one transaction at a time near the driver, which is where they line up to share a commit. */
+class QueueingAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections() {
+    return true
+  }
+}
+
 function dialect(driver: Driver): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new QueueingAdapter(),
     createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SnakeCaseSqliteCompiler(),
@@ -115,10 +122,12 @@ export function openSqlite<DB>(path: string) {
   writer.exec(PRAGMAS)
   const reader = new DatabaseSync(path, { readOnly: true })
   reader.exec('pragma busy_timeout = 5000')
+  const transactions = new GroupCommit(writer, new SqliteConnection(writer))
   return {
     reads: new Kysely<DB>({ dialect: dialect(new ReadDriver(new SqliteConnection(reader))) }),
-    writes: new Kysely<DB>({ dialect: dialect(new GroupCommit(writer, new SqliteConnection(writer))) }),
+    writes: new Kysely<DB>({ dialect: dialect(transactions) }),
     close: async () => {
+      await transactions.idle()
       reader.close()
       writer.close()
     },
