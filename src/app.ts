@@ -7,22 +7,58 @@ import type { Services } from './context.ts'
 import { type Connection, connect } from './db/connect.ts'
 import { checkDatabase } from './db/health.ts'
 import { readingHandle } from './db/transaction.ts'
+import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
+import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
+import { routes as organizationMemberships } from './features/organization-memberships/routes.ts'
+import { acceptInvitations, addFounder, leaveOwners } from './features/organization-memberships/service.ts'
 import { routes as organizations } from './features/organizations/routes.ts'
 import { onCreate as onCreateOrganization } from './features/organizations/service.ts'
+import { routes as projects } from './features/projects/routes.ts'
+import {
+  createDefault as createDefaultProject,
+  bindingOwners as projectOwners,
+} from './features/projects/service.ts'
+import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
+import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
+import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
+import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
+import { routes as registryProviders } from './features/registry-providers/routes.ts'
+import { onRemove as onRemoveProvider } from './features/registry-providers/service.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
-import { createOwners, loadAccess } from './features/teams/service.ts'
+import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
+import { loadAccess } from './features/teams/access.ts'
+import { routes as teams } from './features/teams/routes.ts'
+import { authenticate } from './features/tokens/authentication.ts'
+import { ensureBootstrap } from './features/tokens/bootstrap.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
-import { authenticate, ensureBootstrap } from './features/tokens/service.ts'
 import { routes as users } from './features/users/routes.ts'
+import { onAddress, onRemove as onRemoveUser } from './features/users/service.ts'
 import type { App, Routes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
 import { Links } from './lib/links.ts'
 import { timestamp } from './lib/time.ts'
 
 /** Every slice, one line each. */
-const ROUTES: readonly Routes[] = [auditTrail, discovery, organizations, reservedTagKeys, tokens, users]
+const ROUTES: readonly Routes[] = [
+  applies,
+  auditTrail,
+  discovery,
+  gpgKeys,
+  organizationMemberships,
+  organizations,
+  projects,
+  providerProtocol,
+  registryProviderPlatforms,
+  registryProviderVersions,
+  registryProviders,
+  reservedTagKeys,
+  tagBindingsOf(projectOwners),
+  teams,
+  tokens,
+  users,
+]
 
 export interface RunningServer {
   /** The public address. */
@@ -39,7 +75,11 @@ export async function start(config: Config, secrets: Secrets, log: Logger): Prom
     log.warn({ err: error }, 'a database connection broke'),
   )
   const services = await assemble(config, secrets, log, connection)
-  onCreateOrganization(createOwners)
+  onCreateOrganization(addFounder)
+  onCreateOrganization(createDefaultProject)
+  onAddress(acceptInvitations)
+  onRemoveUser(leaveOwners)
+  onRemoveProvider(removeProviderVersions)
   const adminTokenFile = await ensureBootstrap(services, secrets)
   const app = createServer({ services, authenticate, routes: ROUTES })
   await app.listen(config.listen)

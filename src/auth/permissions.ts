@@ -84,7 +84,8 @@ export const PERMISSIONS = {
   'tags:manage': { grants: ['manage-workspaces'], organizationToken: true },
   'registry:read': everyMember,
   'registry-providers:manage': { grants: ['manage-providers'] },
-  'gpg-keys:manage': { grants: ['manage-providers', 'manage-modules'] },
+  'registry-modules:manage': { grants: ['manage-modules'] },
+  'gpg-keys:manage': { grants: ['manage-providers'] },
 } as const satisfies Record<string, Rule>
 
 export type Permission = keyof typeof PERMISSIONS
@@ -96,4 +97,12 @@ export function permits(access: Access, permission: Permission): boolean {
   if (access.owner) return true
   if (rule.members && access.member) return true
   return rule.grants?.some((grant) => access.grants.has(grant)) ?? false
+}
+
+/** Whether `access` includes all that `grant` opens. Nobody gives a right to others that they do not have. */
+export function mayGrant(access: Access, grant: Grant): boolean {
+  if (access.owner || access.grants.has(grant)) return true
+  if (!access.organizationToken) return false
+  const rules: readonly Rule[] = Object.values(PERMISSIONS)
+  return rules.every((rule) => rule.organizationToken || !rule.grants?.includes(grant))
 }

@@ -10,18 +10,40 @@ export function OneOf<T extends string>(...values: T[]): TUnsafe<T> {
   return Type.Unsafe({ type: 'string', enum: values })
 }
 
-/** A string that is not blank. `rule` completes "… is invalid: …" in the error message. */
+/**
+ * A string that is not blank. `rule` completes "… is invalid: …" in the error message; `predicate` is all that
+ * the message says after the attribute's name, for texts that clients look for.
+ */
 export function Text(
-  options: { pattern?: string; maxLength?: number; rule?: string; description?: string } = {},
+  options: {
+    pattern?: string
+    maxLength?: number
+    rule?: string
+    predicate?: string
+    description?: string
+  } = {},
 ) {
-  const { rule, ...keywords } = options
+  const { rule, predicate, ...keywords } = options
   return Type.String({
     minLength: 1,
     maxLength: 255,
     pattern: '\\S',
     ...(rule && { 'x-rule': rule }),
+    ...(predicate && { 'x-predicate': predicate }),
     ...keywords,
   })
+}
+
+/** A query parameter with one value, or several: repeated or separated by commas, as clients disagree. */
+export const Values = Type.Unsafe<string | string[]>({
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+})
+
+/** What a parameter of `Values` holds; undefined when it is absent. */
+export function valuesOf(parameter: string | string[] | undefined): string[] | undefined {
+  return parameter === undefined
+    ? undefined
+    : [parameter].flat().flatMap((text) => text.split(',').filter((value) => value !== ''))
 }
 
 /** Every property optional, as in a PATCH that changes only what it names. */
@@ -45,6 +67,13 @@ export function ToMany(type: string) {
     { data: Type.Array(Identifier(type), { maxItems: 1000 }) },
     { additionalProperties: false },
   )
+}
+
+/** Resources that a request makes as part of another, which have no id yet: in a relationship, or as a body. */
+export function Embedded<A extends TObject>(type: string, attributes: A) {
+  const id = Type.Optional(Type.String({ maxLength: 255 }))
+  const item = Type.Object({ type: OneOf(type), id, attributes }, { additionalProperties: false })
+  return Type.Object({ data: Type.Array(item, { maxItems: 1000 }) }, { additionalProperties: false })
 }
 
 /**

@@ -53,15 +53,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       column.notNull().references('organizations.id').onDelete('cascade'),
     )
     .addColumn('user_id', 'text', (column) => column.references('users.id').onDelete('cascade'))
-    .addColumn('email', 'text', (column) => column.notNull())
-    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('invited_email', 'text')
     .addColumn('created_at', 'text', (column) => column.notNull())
+    .addCheckConstraint(
+      'organization_memberships_user_or_invitation',
+      sql`(user_id is null) <> (invited_email is null)`,
+    )
     .execute()
   await db.schema
-    .createIndex('organization_memberships_email')
+    .createIndex('organization_memberships_invitation')
     .unique()
     .on('organization_memberships')
-    .expression(sql`organization_id, lower(email)`)
+    .expression(sql`organization_id, lower(invited_email)`)
     .execute()
   await db.schema
     .createIndex('organization_memberships_user')
@@ -129,8 +132,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )
     .execute()
   await db.schema.createIndex('tokens_user').on('tokens').column('user_id').execute()
-  await db.schema.createIndex('tokens_team').on('tokens').column('team_id').execute()
-  await db.schema.createIndex('tokens_organization').on('tokens').column('organization_id').execute()
+  await db.schema
+    .createIndex('tokens_team')
+    .unique()
+    .on('tokens')
+    .expression(sql`team_id, coalesce(description, '')`)
+    .execute()
+  await db.schema
+    .createIndex('tokens_organization')
+    .unique()
+    .on('tokens')
+    .column('organization_id')
+    .execute()
 
   await db.schema
     .createTable('audit_events')
@@ -139,6 +152,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('action', 'text', (column) => column.notNull())
     .addColumn('resource_type', 'text', (column) => column.notNull())
     .addColumn('resource_id', 'text', (column) => column.notNull())
+    .addColumn('meta', 'text', (column) => column.notNull())
     .addColumn('accessor_type', 'text', (column) => column.notNull())
     .addColumn('accessor_id', 'text')
     .addColumn('request_id', 'text')

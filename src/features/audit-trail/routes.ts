@@ -16,7 +16,7 @@ const toEvent = (event: AuditEvent) => ({
     organization_id: event.organizationId,
   },
   request: { id: event.requestId },
-  resource: { id: event.resourceId, type: event.resourceType, action: event.action, meta: {} },
+  resource: { id: event.resourceId, type: event.resourceType, action: event.action, meta: event.meta },
 })
 
 const Query = Type.Object({ since: Type.Optional(Type.String()) })

@@ -13,12 +13,15 @@ interface Change {
   action: string
   resourceType: string
   resourceId: string
+  /** What else there is to know, such as who was put into a team. */
+  meta?: Record<string, string | null>
 }
 
 /** Writes down who changed what; called in the transaction of the change, so that both or neither exist. */
-export async function record(tx: Ctx, change: Change): Promise<void> {
+export async function record(tx: Ctx, { meta = {}, ...change }: Change): Promise<void> {
   await store.insert(tx.db, {
     ...change,
+    meta: JSON.stringify(meta),
     id: newId('ae'),
     accessorType: tx.subject?.kind ?? 'link',
     accessorId: tx.subject?.id ?? null,
@@ -32,5 +35,6 @@ export async function list(ctx: Ctx, since: string | undefined, page: PageReques
   const subject = authorizeAnyone(ctx)
   if (subject.kind !== 'organization') throw notFound()
   await authorize(ctx, 'audit-trail:read', subject.id)
-  return store.list(ctx.db, subject.id, since, page)
+  const events = await store.list(ctx.db, subject.id, since, page)
+  return { ...events, items: events.items.map((event) => ({ ...event, meta: JSON.parse(event.meta) })) }
 }

@@ -6,6 +6,8 @@ export interface AuditEventTable {
   action: Immutable<string>
   resourceType: Immutable<string>
   resourceId: Immutable<string>
+  /** JSON object: what else there is to know, in the API's spelling. */
+  meta: Immutable<string>
   accessorType: Immutable<string>
   accessorId: Immutable<string | null>
   requestId: Immutable<string | null>

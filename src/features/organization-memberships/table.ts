@@ -5,7 +5,7 @@ export interface OrganizationMembershipTable {
   organizationId: Immutable<string>
   /** Null until a user with the invited address exists. */
   userId: string | null
-  email: Immutable<string>
-  status: 'active' | 'invited'
+  /** Null once there is a user, whose address counts from then on. */
+  invitedEmail: string | null
   createdAt: Immutable<Timestamp>
 }

@@ -49,6 +49,19 @@ export async function getByName(
   return organization
 }
 
+/** The organization with this id, if the subject has `permission` there; 404 otherwise. */
+export async function getById(ctx: Ctx, id: string, permission: Permission): Promise<Organization> {
+  const organization = await store.find(ctx.db, id)
+  if (!organization) throw notFound()
+  await authorize(ctx, permission, id)
+  return organization
+}
+
+/** The organization called `name`, whatever the case, for callers that then ask what the subject may do there. */
+export function findByName(ctx: Ctx, name: string): Promise<Organization | undefined> {
+  return store.findByName(ctx.db, name)
+}
+
 /** The organization that owns something the caller was authorized for. */
 export async function ownerOf(
   ctx: Ctx,
@@ -57,6 +70,15 @@ export async function ownerOf(
   const organization = await store.find(ctx.db, organizationId)
   if (!organization) throw notFound()
   return organization
+}
+
+/** The names of the organizations that own things the caller was authorized for, by id. */
+export async function listNames(
+  ctx: Ctx,
+  owned: readonly { organizationId: string }[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(owned.map(({ organizationId }) => organizationId))]
+  return new Map((await store.listByIds(ctx.db, ids)).map(({ id, name }) => [id, name]))
 }
 
 /** Makes an organization with its creator as the only owner. Any user may. */

@@ -23,7 +23,6 @@ export function list(db: Db, { q, member }: OrganizationFilter, page: PageReques
       .selectFrom('organizationMemberships')
       .select('organizationId')
       .where('userId', '=', member.userId)
-      .where('status', '=', 'active')
     organizations = organizations.where('id', 'in', memberships)
   }
   return paginate(organizations.orderBy('name'), page)
@@ -31,6 +30,11 @@ export function list(db: Db, { q, member }: OrganizationFilter, page: PageReques
 
 export function find(db: Db, id: string): Promise<Organization | undefined> {
   return db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function listByIds(db: Db, ids: readonly string[]): Promise<Organization[]> {
+  if (ids.length === 0) return []
+  return db.selectFrom('organizations').selectAll().where('id', 'in', ids).execute()
 }
 
 export function findByName(db: Db, name: string): Promise<Organization | undefined> {

@@ -1,20 +1,46 @@
 import { Type } from 'typebox'
-import { one, type Resource, toOne } from '../../http/jsonapi.ts'
-import type { Routes } from '../../http/routes.ts'
-import { input, Nullable } from '../../http/schema.ts'
-import { camelKeys } from '../../lib/case.ts'
+import type { Ctx } from '../../context.ts'
+import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
+import type { PathParams, Routes } from '../../http/routes.ts'
+import { Nullable, OneOf } from '../../http/schema.ts'
+import { camelCase, camelKeys } from '../../lib/case.ts'
+import { AppError } from '../../lib/errors.ts'
+import * as organizations from '../organizations/service.ts'
+import * as teams from '../teams/service.ts'
 import type { Token } from './service.ts'
 import * as service from './service.ts'
 
 const TYPE = 'authentication-tokens'
 
-const Attributes = Type.Object({
-  description: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
-  'expired-at': Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+const MOMENT = '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:\\d\\d)$'
+
+/** All of it may be missing: clients send no body, none of its parts, or (the Go client) an empty type. */
+const body = Type.Object({
+  data: Type.Object(
+    {
+      type: Type.Unsafe({ ...OneOf(TYPE, 'authentication-token', ''), default: TYPE }),
+      attributes: Type.Object(
+        {
+          description: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+          'expired-at': Type.Optional(
+            Nullable(Type.String({ pattern: MOMENT, 'x-rule': 'an ISO 8601 date and time with its offset' })),
+          ),
+        },
+        { additionalProperties: false, default: {} },
+      ),
+    },
+    { default: {} },
+  ),
 })
 
-/** Clients disagree on the plural. */
-const body = input([TYPE, 'authentication-token'], Attributes)
+const SORTS = ['team-name', 'created-by', 'expired-at', 'last-used-at', 'created-at'] as const
+
+const TeamTokensQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 255 })),
+  sort: Type.Optional(OneOf(...SORTS.flatMap((name) => [name, `-${name}`]))),
+})
+
+const KindQuery = Type.Object({ token: Type.Optional(Type.String()) })
 
 /** `secret` is known only while the token is being made. */
 const toResource = (token: Token & { secret?: string }): Resource => ({
@@ -23,25 +49,127 @@ const toResource = (token: Token & { secret?: string }): Resource => ({
   attributes: {
     'created-at': token.createdAt,
     'last-used-at': token.lastUsedAt,
-    description: token.description ?? '',
+    description: token.description,
     token: token.secret ?? null,
     'expired-at': token.expiredAt,
   },
   relationships: {
     'created-by': toOne('users', token.createdById),
+    ...(token.teamId && { team: toOne('teams', token.teamId) }),
   },
+  links: { self: `/api/v2/authentication-tokens/${token.id}` },
 })
 
+/** The tokens of users and of teams, of which there may be many. */
+const COLLECTIONS = [
+  {
+    url: '/api/v2/users/:id/authentication-tokens',
+    access: service.authorizeUserTokens,
+    list: service.listOfUser,
+    create: service.createForUser,
+  },
+  {
+    url: '/api/v2/teams/:id/authentication-tokens',
+    access: teams.getWithTokens,
+    list: service.listOfTeam,
+    create: service.createForTeam,
+  },
+]
+
+/** The tokens of which there is one; making it ends the one before. */
+const SINGLES = [
+  {
+    url: '/api/v2/teams/:id/authentication-token',
+    owner: (path: PathParams) => path.id,
+    access: teams.getWithTokens as (ctx: Ctx, owner: string) => Promise<unknown>,
+    get: service.getOfTeam,
+    replace: service.replaceOfTeam,
+    remove: service.removeOfTeam,
+  },
+  {
+    url: '/api/v2/organizations/:organization_name/authentication-token',
+    owner: (path: PathParams) => path.organization_name,
+    access: (ctx: Ctx, owner: string) => organizations.getByName(ctx, owner, 'organization-tokens:manage'),
+    get: service.getOfOrganization,
+    replace: service.replaceOfOrganization,
+    remove: service.removeOfOrganization,
+  },
+]
+
 export const routes: Routes = (app) => {
-  app.post(
-    '/api/v2/users/:id/authentication-tokens',
-    {
-      schema: { body },
-      config: { access: (ctx, path) => service.authorizeUserTokens(ctx, path.id) },
-    },
-    async ({ ctx, path, body }, reply) => {
-      const created = await service.createForUser(ctx, path.id, camelKeys(body.data.attributes))
-      return reply.code(201).send(one(toResource(created)))
+  for (const { url, access, list, create } of COLLECTIONS) {
+    app.get(url, async ({ ctx, path, page, href }) => many(await list(ctx, path.id, page), href, toResource))
+
+    app.post(
+      url,
+      { schema: { body }, config: { access: (ctx, path) => access(ctx, path.id) } },
+      async ({ ctx, path, body }, reply) => {
+        return reply
+          .code(201)
+          .send(one(toResource(await create(ctx, path.id, camelKeys(body.data.attributes)))))
+      },
+    )
+  }
+
+  for (const { url, owner, access, get, replace, remove } of SINGLES) {
+    app.get(url, { schema: { querystring: KindQuery } }, async ({ ctx, path, query }) => {
+      const token = await get(ctx, owner(path))
+      refuseOtherKinds(query.token)
+      return one(toResource(token))
+    })
+
+    app.post(
+      url,
+      {
+        schema: { body, querystring: KindQuery },
+        config: { access: (ctx, path) => access(ctx, owner(path)) },
+      },
+      async ({ ctx, path, body, query }, reply) => {
+        refuseOtherKinds(query.token)
+        const created = await replace(ctx, owner(path), camelKeys(body.data.attributes))
+        return reply.code(201).send(one(toResource(created)))
+      },
+    )
+
+    app.delete(
+      url,
+      { schema: { querystring: KindQuery }, config: { access: (ctx, path) => access(ctx, owner(path)) } },
+      async ({ ctx, path, query }, reply) => {
+        refuseOtherKinds(query.token)
+        await remove(ctx, owner(path))
+        return reply.code(204).send()
+      },
+    )
+  }
+
+  app.get(
+    '/api/v2/organizations/:organization_name/team-tokens',
+    { schema: { querystring: TeamTokensQuery } },
+    async ({ ctx, path, query, page, href }) => {
+      const filter = { q: query.q, sort: parseSort(query.sort) }
+      return many(await service.listOfTeams(ctx, path.organization_name, filter, page), href, toResource)
     },
   )
+
+  app.get('/api/v2/authentication-tokens/:id', async ({ ctx, path }) => {
+    return one(toResource(await service.get(ctx, path.id)))
+  })
+
+  app.delete('/api/v2/authentication-tokens/:id', async ({ ctx, path }, reply) => {
+    await service.remove(ctx, path.id)
+    return reply.code(204).send()
+  })
+}
+
+function parseSort(sort = 'created-at') {
+  const by = camelCase(sort.replace(/^-/, '')) as service.TeamTokenSort
+  return { by, descending: sort.startsWith('-') }
+}
+
+/** The public service has audit trail tokens at the same address; mistaking one would end the real token. */
+function refuseOtherKinds(kind: string | undefined): void {
+  if (kind === undefined || kind === 'organization') return
+  throw new AppError('badRequest', 'token must be organization: there are no other kinds here', {
+    parameter: 'token',
+  })
 }

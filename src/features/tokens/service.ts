@@ -1,115 +1,197 @@
-import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { authorizeSelf, authorizeSiteAdmin } from '../../auth/authorize.ts'
-import type { Subject } from '../../auth/subject.ts'
-import { type Secrets, secretFile } from '../../config/secrets.ts'
-import type { Ctx, Services } from '../../context.ts'
+import type { Ctx } from '../../context.ts'
+import { isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
 import { newId, newSecret } from '../../lib/ids.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import * as audit from '../audit-trail/service.ts'
+import * as organizations from '../organizations/service.ts'
+import * as teams from '../teams/service.ts'
 import * as users from '../users/service.ts'
-import type { Token } from './store.ts'
+import { hashOf } from './hash.ts'
+import type { Owner, TeamTokenFilter, Token } from './store.ts'
 import * as store from './store.ts'
 
-export type { Token } from './store.ts'
-
-/** `last-used-at` is this exact, so that reading does not mean writing. */
-const LAST_USED_PRECISION_MS = 60_000
+export type { TeamTokenSort, Token } from './store.ts'
 
 export interface TokenAttributes {
   description?: string | null
-  /** Null or absent: never. */
+  /** An ISO 8601 moment in the future; null or absent: never. */
   expiredAt?: string | null
 }
 
-/** Ends the request unless it may make tokens for the user: the user itself, or a site administrator. */
+/** A token while it is being made: the only moment at which its secret is known. */
+export type NewToken = Token & { secret: string }
+
+/** Ends the request unless it may manage the user's tokens: the user itself, or a site administrator. */
 export async function authorizeUserTokens(ctx: Ctx, userId: string): Promise<void> {
   if (ctx.subject?.kind === 'user' && ctx.subject.isSiteAdmin) authorizeSiteAdmin(ctx)
   else authorizeSelf(ctx, userId)
   await users.get(ctx, userId)
 }
 
-/** Makes a token for a user. The secret is in the answer and nowhere else. */
-export function createForUser(ctx: Ctx, userId: string, attributes: TokenAttributes) {
+/** The user's tokens, oldest first. */
+export async function listOfUser(ctx: Ctx, userId: string, page: PageRequest) {
+  await authorizeUserTokens(ctx, userId)
+  return store.listOf(ctx.db, { userId }, page)
+}
+
+/** The team's tokens, oldest first. */
+export async function listOfTeam(ctx: Ctx, teamId: string, page: PageRequest) {
+  await teams.getWithTokens(ctx, teamId)
+  return store.listOf(ctx.db, { teamId }, page)
+}
+
+/** The tokens of those teams of the organization whose tokens the subject may manage. */
+export async function listOfTeams(
+  ctx: Ctx,
+  organizationName: string,
+  filter: Omit<TeamTokenFilter, 'teamIds'>,
+  page: PageRequest,
+) {
+  const { id } = await organizations.getByName(ctx, organizationName, 'teams:read')
+  const teamIds = await teams.listIdsWithTokens(ctx, id)
+  return store.listOfTeams(ctx.db, { ...filter, teamIds }, page)
+}
+
+/** The token, for whoever may manage its owner's tokens. */
+export async function get(ctx: Ctx, id: string): Promise<Token> {
+  const token = await store.find(ctx.db, id)
+  if (!token) throw notFound()
+  if (token.userId) await authorizeUserTokens(ctx, token.userId)
+  else if (token.teamId) await teams.getWithTokens(ctx, token.teamId)
+  else await organizations.getById(ctx, token.organizationId as string, 'organization-tokens:manage')
+  return token
+}
+
+/** The organization's token; 404 when it has none. */
+export async function getOfOrganization(ctx: Ctx, organizationName: string): Promise<Token> {
+  const { id } = await organizations.getByName(ctx, organizationName, 'organization-tokens:manage')
+  return found(await store.findOfOrganization(ctx.db, id))
+}
+
+/** The team's one token without a description; 404 when it has none. */
+export async function getOfTeam(ctx: Ctx, teamId: string): Promise<Token> {
+  await teams.getWithTokens(ctx, teamId)
+  return found(await store.findUndescribed(ctx.db, teamId))
+}
+
+/** Makes a token for a user. */
+export function createForUser(ctx: Ctx, userId: string, attributes: TokenAttributes): Promise<NewToken> {
   return inTransaction(ctx, async (tx) => {
     await authorizeUserTokens(tx, userId)
-    return create(tx, { userId, teamId: null, organizationId: null }, attributes)
+    return create(tx, { userId }, attributes)
   })
 }
 
-type Owner = Pick<Token, 'userId' | 'teamId' | 'organizationId'>
+/** Makes one more token for a team; each has a description of its own, and one may have none. */
+export function createForTeam(ctx: Ctx, teamId: string, attributes: TokenAttributes): Promise<NewToken> {
+  return inTransaction(ctx, async (tx) => {
+    await teams.getWithTokens(tx, teamId)
+    return create(tx, { teamId }, attributes).catch(refuseTakenDescription)
+  })
+}
 
-async function create(tx: Ctx, owner: Owner, { description = null, expiredAt = null }: TokenAttributes) {
+/** Makes the team's token without a description, in place of the one there may be. */
+export function replaceOfTeam(ctx: Ctx, teamId: string, attributes: TokenAttributes): Promise<NewToken> {
+  return inTransaction(ctx, async (tx) => {
+    await teams.getWithTokens(tx, teamId)
+    return replace(tx, await store.findUndescribed(tx.db, teamId), { teamId }, attributes)
+  })
+}
+
+/** Makes the organization's token, in place of the one there may be. */
+export function replaceOfOrganization(
+  ctx: Ctx,
+  organizationName: string,
+  attributes: TokenAttributes,
+): Promise<NewToken> {
+  return inTransaction(ctx, async (tx) => {
+    const { id } = await organizations.getByName(tx, organizationName, 'organization-tokens:manage')
+    return replace(tx, await store.findOfOrganization(tx.db, id), { organizationId: id }, attributes)
+  })
+}
+
+/** Revokes a token: requests that carry it are answered with 401 from now on. */
+export function remove(ctx: Ctx, id: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => revoke(tx, await get(tx, id)))
+}
+
+export function removeOfTeam(ctx: Ctx, teamId: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => revoke(tx, await getOfTeam(tx, teamId)))
+}
+
+export function removeOfOrganization(ctx: Ctx, organizationName: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => revoke(tx, await getOfOrganization(tx, organizationName)))
+}
+
+function found(token: Token | undefined): Token {
+  if (!token) throw notFound()
+  return token
+}
+
+async function replace(tx: Ctx, existing: Token | undefined, owner: Owner, { expiredAt }: TokenAttributes) {
+  if (existing) await revoke(tx, existing)
+  return create(tx, owner, { expiredAt: expiredAt ?? null }).catch((error: unknown) => {
+    if (!isUniqueViolation(error)) throw error
+    throw new AppError('conflict', 'Another request made this token at the same moment.', { cause: error })
+  })
+}
+
+async function create(tx: Ctx, owner: Owner, attributes: TokenAttributes): Promise<NewToken> {
   const secret = newSecret()
   const token = await store.insert(tx.db, {
+    userId: null,
+    teamId: null,
+    organizationId: null,
     ...owner,
     id: newId('at'),
     hash: hashOf(secret),
     createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
-    description,
+    description: attributes.description || null,
     isBootstrap: false,
     createdAt: tx.now(),
     lastUsedAt: null,
-    expiredAt,
+    expiredAt: parseExpiry(attributes.expiredAt, tx.now()),
   })
+  await recordChange(tx, 'create', token)
   return { ...token, secret }
 }
 
-/** The owner of a bearer token; undefined when it is unknown or has expired. */
-export async function authenticate(services: Services, token: string): Promise<Subject | undefined> {
-  const found = await store.findOwner(services.db, hashOf(token))
-  const now = services.now()
-  if (!found || (found.expiredAt && found.expiredAt <= now)) return undefined
-  if (!found.lastUsedAt || Date.parse(now) - Date.parse(found.lastUsedAt) > LAST_USED_PRECISION_MS) {
-    noteUse(services, found.id)
-  }
-  const tokenId = found.id
-  if (found.userId)
-    return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, tokenId }
-  if (found.teamId && found.teamOrganizationId) {
-    return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, tokenId }
-  }
-  return found.organizationId ? { kind: 'organization', id: found.organizationId, tokenId } : undefined
+async function revoke(tx: Ctx, token: Token): Promise<void> {
+  if (!(await store.remove(tx.db, token.id))) throw notFound()
+  await recordChange(tx, 'destroy', token)
 }
 
-/** Beside the request: nobody waits for it, and when it fails the next request tries again. */
-function noteUse(services: Services, tokenId: string): void {
-  inTransaction(services, (tx) => store.touch(tx.db, tokenId, tx.now())).catch((error: unknown) =>
-    services.log.warn({ err: error }, 'the last use of a token was not recorded'),
-  )
+/** The moment in the form of stored timestamps, whatever its offset. */
+function parseExpiry(text: string | null | undefined, now: string): string | null {
+  if (!text) return null
+  const milliseconds = Date.parse(text)
+  const pointer = '/data/attributes/expired-at'
+  if (Number.isNaN(milliseconds)) throw new AppError('invalid', 'Expired at is not a date', { pointer })
+  if (milliseconds <= Date.parse(now)) {
+    throw new AppError('invalid', 'Expired at must be in the future', { pointer })
+  }
+  return new Date(milliseconds).toISOString()
 }
 
-/**
- * Makes sure that the first site administrator can get in: with the configured token, or else with one that
- * is generated once into `<data>/admin-token`. Returns the file's path when that is where the token is.
- */
-export async function ensureBootstrap(services: Services, secrets: Secrets): Promise<string | undefined> {
-  const path = join(services.config.dataDir, 'admin-token')
-  await inTransaction(services, async (tx) => {
-    const admin = await users.ensureFirstAdmin(tx)
-    const existing = await store.findBootstrap(tx.db)
-    if (existing && !secrets.adminToken) return
-    // The file is written first: a crash in between leaves a token that the next start takes up.
-    const hash = hashOf(secrets.adminToken ?? secretFile(path, newSecret).text)
-    if (existing?.hash === hash) return
-    if (existing) await store.remove(tx.db, existing.id)
-    await store.insert(tx.db, {
-      id: newId('at'),
-      hash,
-      userId: admin.id,
-      teamId: null,
-      organizationId: null,
-      createdById: null,
-      description: 'First site administrator',
-      isBootstrap: true,
-      createdAt: tx.now(),
-      lastUsedAt: null,
-      expiredAt: null,
-    })
+function refuseTakenDescription(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error
+  throw new AppError('invalid', 'Description has already been taken', {
+    pointer: '/data/attributes/description',
+    cause: error,
   })
-  return secrets.adminToken ? undefined : path
 }
 
-/** Tokens are random, so a fast hash is enough to make the stored form useless to a thief. */
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
+async function recordChange(tx: Ctx, action: string, token: Token): Promise<void> {
+  const { id, userId, teamId } = token
+  const organizationId = teamId ? await teams.organizationOf(tx, teamId) : token.organizationId
+  await audit.record(tx, {
+    action,
+    organizationId,
+    resourceType: 'authentication_token',
+    resourceId: id,
+    meta: { owner: userId ?? teamId ?? token.organizationId },
+  })
 }

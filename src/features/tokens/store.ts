@@ -1,8 +1,29 @@
 import type { Insertable, Selectable } from 'kysely'
+import { contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
 import type { TokenTable } from './table.ts'
 
 export type Token = Selectable<TokenTable>
+
+export type Owner = { userId: string } | { teamId: string } | { organizationId: string }
+
+export type TeamTokenSort = keyof typeof SORT_COLUMNS
+
+export interface TeamTokenFilter {
+  teamIds: readonly string[]
+  /** Part of the team's name. */
+  q: string | undefined
+  sort: { by: TeamTokenSort; descending: boolean }
+}
+
+const SORT_COLUMNS = {
+  teamName: 'teams.name',
+  createdBy: 'creators.username',
+  expiredAt: 'tokens.expiredAt',
+  lastUsedAt: 'tokens.lastUsedAt',
+  createdAt: 'tokens.createdAt',
+} as const
 
 /** The token with this hash, and what is needed to know its owner. */
 export function findOwner(db: Db, hash: string) {
@@ -24,6 +45,55 @@ export function findOwner(db: Db, hash: string) {
     .executeTakeFirst()
 }
 
+export function find(db: Db, id: string): Promise<Token | undefined> {
+  return db.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export function findOfOrganization(db: Db, organizationId: string): Promise<Token | undefined> {
+  return db.selectFrom('tokens').selectAll().where('organizationId', '=', organizationId).executeTakeFirst()
+}
+
+/** The team's one token without a description. */
+export function findUndescribed(db: Db, teamId: string): Promise<Token | undefined> {
+  return db
+    .selectFrom('tokens')
+    .selectAll()
+    .where('teamId', '=', teamId)
+    .where('description', 'is', null)
+    .executeTakeFirst()
+}
+
+export function findBootstrap(db: Db): Promise<Token | undefined> {
+  return db.selectFrom('tokens').selectAll().where('isBootstrap', '=', true).executeTakeFirst()
+}
+
+/** Oldest first. */
+export function listOf(db: Db, owner: { userId: string } | { teamId: string }, page: PageRequest) {
+  const tokens = db.selectFrom('tokens').selectAll()
+  const owned =
+    'userId' in owner ? tokens.where('userId', '=', owner.userId) : tokens.where('teamId', '=', owner.teamId)
+  return paginate(owned.orderBy('createdAt').orderBy('id'), page)
+}
+
+/** What has no value in the sorted column comes last, in either direction. */
+export function listOfTeams(db: Db, { teamIds, q, sort }: TeamTokenFilter, page: PageRequest) {
+  let tokens = db
+    .selectFrom('tokens')
+    .innerJoin('teams', 'teams.id', 'tokens.teamId')
+    .leftJoin('users as creators', 'creators.id', 'tokens.createdById')
+    .selectAll('tokens')
+    .where('tokens.teamId', 'in', teamIds)
+  if (q) tokens = tokens.where((eb) => contains(eb, 'teams.name', q))
+  const direction = sort.descending ? 'desc' : 'asc'
+  return paginate(
+    tokens
+      .orderBy(SORT_COLUMNS[sort.by], (order) => order[direction]().nullsLast())
+      .orderBy('tokens.createdAt')
+      .orderBy('tokens.id'),
+    page,
+  )
+}
+
 export function insert(db: Db, row: Insertable<TokenTable>): Promise<Token> {
   return db.insertInto('tokens').values(row).returningAll().executeTakeFirstOrThrow()
 }
@@ -32,10 +102,7 @@ export async function touch(db: Db, id: string, lastUsedAt: string): Promise<voi
   await db.updateTable('tokens').set({ lastUsedAt }).where('id', '=', id).execute()
 }
 
-export function findBootstrap(db: Db): Promise<Token | undefined> {
-  return db.selectFrom('tokens').selectAll().where('isBootstrap', '=', true).executeTakeFirst()
-}
-
-export async function remove(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('tokens').where('id', '=', id).execute()
+export async function remove(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('tokens').where('id', '=', id).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }

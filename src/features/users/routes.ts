@@ -1,11 +1,16 @@
 import { Type } from 'typebox'
-import { authorizeSiteAdmin, authorizeUser } from '../../auth/authorize.ts'
+import { authorizeAnyone, authorizeSiteAdmin, authorizeUser } from '../../auth/authorize.ts'
+import type { Ctx } from '../../context.ts'
+import { includable } from '../../http/includes.ts'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
 import type { Routes } from '../../http/routes.ts'
 import { Changes, input, Text } from '../../http/schema.ts'
 import { camelKeys } from '../../lib/case.ts'
+import * as organizations from '../organizations/service.ts'
 import type { User } from './service.ts'
 import * as service from './service.ts'
+
+const TYPE = 'users'
 
 const Account = Type.Object({
   username: Text({ pattern: '^[A-Za-z0-9._-]{2,60}$', rule: '2 to 60 letters, digits and . _ -' }),
@@ -17,7 +22,7 @@ const NewUser = Type.Object({ ...Account.properties, 'is-site-admin': Type.Optio
 /** What everybody may know of a user. */
 const toResource = (user: User): Resource => ({
   id: user.id,
-  type: 'users',
+  type: TYPE,
   attributes: {
     username: user.username,
     'is-service-account': user.isServiceAccount,
@@ -26,7 +31,7 @@ const toResource = (user: User): Resource => ({
     'v2-only': true,
     permissions: {
       'can-create-organizations': true,
-      'can-change-email': true,
+      'can-change-email': user.isSiteAdmin,
       'can-change-username': true,
       'can-manage-user-tokens': true,
     },
@@ -54,17 +59,50 @@ function toAccount(user: User): Resource {
       'unconfirmed-email': null,
       'has-linked-hcp': false,
     },
-    relationships: { ...resource.relationships, 'authenticated-resource': toOne('users', user.id) },
+    relationships: { ...resource.relationships, 'authenticated-resource': toOne(TYPE, user.id) },
+  }
+}
+
+/** Who a team's or an organization's token speaks for, in the form of a user. */
+async function toServiceAccount(ctx: Ctx): Promise<Resource> {
+  const subject = authorizeAnyone(ctx)
+  const owner =
+    subject.kind === 'organization'
+      ? { type: 'organizations', id: (await organizations.ownerOf(ctx, { organizationId: subject.id })).name }
+      : { type: 'teams', id: subject.id }
+  return {
+    id: subject.id.replace(/^[a-z]+-/, 'user-'),
+    type: TYPE,
+    attributes: {
+      username: `api-${subject.kind}-${owner.id}`,
+      'is-service-account': true,
+      'avatar-url': null,
+      'v2-only': true,
+      email: null,
+      'is-site-admin': false,
+      permissions: {
+        'can-create-organizations': false,
+        'can-change-email': false,
+        'can-change-username': false,
+        'can-manage-user-tokens': false,
+      },
+    },
+    relationships: { 'authenticated-resource': toOne(owner.type, owner.id) },
   }
 }
 
 export const routes: Routes = (app) => {
-  app.get('/api/v2/account/details', async ({ ctx }) => one(toAccount(await service.getAccount(ctx))))
+  includable(TYPE, async (ctx, ids) => (await service.listByIds(ctx, ids)).map(toResource))
+
+  app.get('/api/v2/account/details', async ({ ctx }) => {
+    const user = await service.findAccount(ctx)
+    return one(user ? toAccount(user) : await toServiceAccount(ctx))
+  })
 
   app.patch(
     '/api/v2/account/update',
     {
-      schema: { body: input('users', Changes(Account)) },
+      schema: { body: input(TYPE, Changes(Account)) },
       config: { access: async (ctx) => authorizeUser(ctx) },
     },
     async ({ ctx, body }) => {
@@ -80,10 +118,21 @@ export const routes: Routes = (app) => {
 
   app.post(
     '/api/v2/admin/users',
-    { schema: { body: input('users', NewUser) }, config: { access: async (ctx) => authorizeSiteAdmin(ctx) } },
+    { schema: { body: input(TYPE, NewUser) }, config: { access: async (ctx) => authorizeSiteAdmin(ctx) } },
     async ({ ctx, body }, reply) => {
       const created = await service.create(ctx, camelKeys(body.data.attributes))
       return reply.code(201).send(one(toAccount(created)))
+    },
+  )
+
+  app.patch(
+    '/api/v2/admin/users/:id',
+    {
+      schema: { body: input(TYPE, Changes(NewUser)) },
+      config: { access: (ctx, path) => service.getForAdmin(ctx, path.id) },
+    },
+    async ({ ctx, path, body }) => {
+      return one(toAccount(await service.update(ctx, path.id, camelKeys(body.data.attributes))))
     },
   )
 

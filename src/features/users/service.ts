@@ -21,6 +21,8 @@ export interface UserAttributes {
   isSiteAdmin?: boolean
 }
 
+export type UserChanges = Partial<UserAttributes>
+
 /** The user with this id, for slices that were authorized for something that names it; 404 when gone. */
 export async function get(ctx: { db: Db }, id: string): Promise<User> {
   const user = await store.find(ctx.db, id)
@@ -36,23 +38,64 @@ export function findByEmail(ctx: { db: Db }, email: string): Promise<User | unde
   return store.findByEmail(ctx.db, email)
 }
 
-/** A user's public face; whoever has a token may see it. */
-export function show(ctx: Ctx, id: string): Promise<User> {
-  authorizeAnyone(ctx)
+/** A user's public face, for themselves, those they share an organization with, and site administrators. */
+export async function show(ctx: Ctx, id: string): Promise<User> {
+  const subject = authorizeAnyone(ctx)
+  const user = await get(ctx, id)
+  if (subject.kind === 'user' && (subject.id === id || subject.isSiteAdmin)) return user
+  const viewer =
+    subject.kind === 'user'
+      ? { userId: subject.id }
+      : { organizationId: subject.kind === 'team' ? subject.organizationId : subject.id }
+  if (!(await store.isSeenBy(ctx.db, id, viewer))) throw notFound()
+  return user
+}
+
+/** The user whose token is used; undefined for the tokens of teams and organizations. */
+export async function findAccount(ctx: Ctx): Promise<User | undefined> {
+  const subject = authorizeAnyone(ctx)
+  return subject.kind === 'user' ? get(ctx, subject.id) : undefined
+}
+
+/**
+ * Changes the user's own name. The address decides which invitations are theirs and nobody confirms it by
+ * mail, so only site administrators, who vouch for addresses, change their own.
+ */
+export function updateAccount(ctx: Ctx, changes: Pick<UserChanges, 'username' | 'email'>): Promise<User> {
+  return inTransaction(ctx, async (tx) => {
+    const user = await get(tx, authorizeUser(tx))
+    if (changes.email !== undefined && changes.email !== user.email && !user.isSiteAdmin) {
+      throw new AppError('invalid', 'Email can only be changed by a site administrator', {
+        pointer: '/data/attributes/email',
+      })
+    }
+    return change(tx, user, changes)
+  })
+}
+
+/** Changes any user. Site administrators only; nobody takes that role from themselves. */
+export function update(ctx: Ctx, id: string, changes: UserChanges): Promise<User> {
+  return inTransaction(ctx, async (tx) => {
+    const user = await getForAdmin(tx, id)
+    if (tx.subject?.id === id && changes.isSiteAdmin === false) {
+      throw new AppError('conflict', 'You cannot take the site administration from yourself.')
+    }
+    return change(tx, user, changes)
+  })
+}
+
+/** The user, for site administrators only. */
+export function getForAdmin(ctx: Ctx, id: string): Promise<User> {
+  authorizeSiteAdmin(ctx)
   return get(ctx, id)
 }
 
-/** The user the token belongs to. */
-export function getAccount(ctx: Ctx): Promise<User> {
-  return get(ctx, authorizeUser(ctx))
-}
-
-export function updateAccount(ctx: Ctx, changes: Partial<Pick<User, 'username' | 'email'>>): Promise<User> {
-  return inTransaction(ctx, async (tx) => {
-    const id = authorizeUser(tx)
-    await refuseTaken(tx, changes, id)
-    return store.update(tx.db, id, { ...changes, updatedAt: tx.now() }).catch(refuseRace)
-  })
+async function change(tx: Ctx, user: User, changes: UserChanges): Promise<User> {
+  await refuseTaken(tx, changes, user.id)
+  const changed = await store.update(tx.db, user.id, { ...changes, updatedAt: tx.now() }).catch(refuseRace)
+  if (changed.email !== user.email) await callHooks(addressHooks, tx, changed)
+  await recordChange(tx, 'update', changed)
+  return changed
 }
 
 /** Every user of the site, oldest first. Site administrators only. */
@@ -61,14 +104,24 @@ export function list(ctx: Ctx, page: PageRequest) {
   return store.list(ctx.db, page)
 }
 
-/** Called with each new user, in the transaction that makes it. */
-export type OnCreate = (tx: Ctx, user: User) => Promise<void>
+/** Called in the transaction of a change to a user. */
+export type Hook = (tx: Ctx, user: User) => Promise<void>
 
-const creationHooks = new Set<OnCreate>()
+const addressHooks = new Set<Hook>()
+const removalHooks = new Set<Hook>()
 
-/** Lets a slice that knows people by their address learn of a new user; `app.ts` registers it. */
-export function onCreate(hook: OnCreate): void {
-  creationHooks.add(hook)
+/** Lets a slice that knows people by their address learn whose it is now; `app.ts` registers it. */
+export function onAddress(hook: Hook): void {
+  addressHooks.add(hook)
+}
+
+/** Lets a slice refuse that a user goes, or put things in order before; `app.ts` registers it. */
+export function onRemove(hook: Hook): void {
+  removalHooks.add(hook)
+}
+
+async function callHooks(hooks: ReadonlySet<Hook>, tx: Ctx, user: User): Promise<void> {
+  for (const hook of hooks) await hook(tx, user)
 }
 
 /** Makes a user. Site administrators only: they vouch for the address. */
@@ -77,7 +130,7 @@ export function create(ctx: Ctx, attributes: UserAttributes): Promise<User> {
     authorizeSiteAdmin(tx)
     await refuseTaken(tx, attributes)
     const user = await store.insert(tx.db, newUser(tx, attributes)).catch(refuseRace)
-    for (const hook of creationHooks) await hook(tx, user)
+    await callHooks(addressHooks, tx, user)
     await recordChange(tx, 'create', user)
     return user
   })
@@ -86,20 +139,19 @@ export function create(ctx: Ctx, attributes: UserAttributes): Promise<User> {
 /** Deletes a user with its tokens and memberships; nobody deletes the account they are using. */
 export function remove(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    authorizeSiteAdmin(tx)
-    const user = await get(tx, id)
+    const user = await getForAdmin(tx, id)
     if (tx.subject?.id === id) throw new AppError('conflict', 'You cannot delete the account you are using.')
+    await callHooks(removalHooks, tx, user)
     await store.remove(tx.db, id)
     await recordChange(tx, 'destroy', user)
   })
 }
 
-/** The first site administrator, made when there is none. Part of starting the server. */
-export async function ensureFirstAdmin(tx: Services): Promise<User> {
-  return (
-    (await store.findByEmail(tx.db, FIRST_ADMIN.email)) ??
-    (await store.insert(tx.db, newUser(tx, { ...FIRST_ADMIN, isSiteAdmin: true })))
-  )
+/** The longest-serving site administrator, made when there is none. Part of starting the server. */
+export async function ensureFirstAdmin(tx: Services): Promise<{ user: User; isNew: boolean }> {
+  const user = await store.findFirstSiteAdmin(tx.db)
+  if (user) return { user, isNew: false }
+  return { user: await store.insert(tx.db, newUser(tx, { ...FIRST_ADMIN, isSiteAdmin: true })), isNew: true }
 }
 
 function newUser(tx: Services, { username, email, isSiteAdmin = false }: UserAttributes) {
@@ -115,7 +167,7 @@ function newUser(tx: Services, { username, email, isSiteAdmin = false }: UserAtt
   }
 }
 
-async function refuseTaken(tx: Ctx, { username, email }: Partial<UserAttributes>, exceptId?: string) {
+async function refuseTaken(tx: Ctx, { username, email }: UserChanges, exceptId?: string) {
   const taken = await store.listTaken(tx.db, { username, email, exceptId })
   refuse(
     [

@@ -23,6 +23,38 @@ export function listByIds(db: Db, ids: readonly string[]): Promise<User[]> {
   return db.selectFrom('users').selectAll().where('id', 'in', ids).orderBy('id').execute()
 }
 
+/** Whether the user is a member of an organization that another user, or the organization's tokens, is in. */
+export async function isSeenBy(
+  db: Db,
+  id: string,
+  viewer: { userId: string } | { organizationId: string },
+): Promise<boolean> {
+  let organizations = db.selectFrom('organizationMemberships').select('organizationId')
+  organizations =
+    'userId' in viewer
+      ? organizations.where('userId', '=', viewer.userId)
+      : organizations.where('organizationId', '=', viewer.organizationId)
+  const shared = await db
+    .selectFrom('organizationMemberships')
+    .select('id')
+    .where('userId', '=', id)
+    .where('organizationId', 'in', organizations)
+    .limit(1)
+    .executeTakeFirst()
+  return shared !== undefined
+}
+
+export function findFirstSiteAdmin(db: Db): Promise<User | undefined> {
+  return db
+    .selectFrom('users')
+    .selectAll()
+    .where('isSiteAdmin', '=', true)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
 export function list(db: Db, page: PageRequest) {
   return paginate(db.selectFrom('users').selectAll().orderBy('createdAt').orderBy('id'), page)
 }

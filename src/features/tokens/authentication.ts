@@ -1,0 +1,32 @@
+import type { Subject } from '../../auth/subject.ts'
+import type { Services } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { hashOf } from './hash.ts'
+import * as store from './store.ts'
+
+/** `last-used-at` is this exact, so that reading does not mean writing. */
+const LAST_USED_PRECISION_MS = 60_000
+
+/** The owner of a bearer token; undefined when it is unknown or has expired. */
+export async function authenticate(services: Services, token: string): Promise<Subject | undefined> {
+  const found = await store.findOwner(services.db, hashOf(token))
+  const now = services.now()
+  if (!found || (found.expiredAt && found.expiredAt <= now)) return undefined
+  if (!found.lastUsedAt || Date.parse(now) - Date.parse(found.lastUsedAt) > LAST_USED_PRECISION_MS) {
+    noteUse(services, found.id)
+  }
+  const tokenId = found.id
+  if (found.userId)
+    return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, tokenId }
+  if (found.teamId && found.teamOrganizationId) {
+    return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, tokenId }
+  }
+  return found.organizationId ? { kind: 'organization', id: found.organizationId, tokenId } : undefined
+}
+
+/** Beside the request: nobody waits for it, and when it fails the next request tries again. */
+function noteUse(services: Services, tokenId: string): void {
+  inTransaction(services, (tx) => store.touch(tx.db, tokenId, tx.now())).catch((error: unknown) =>
+    services.log.warn({ err: error }, 'the last use of a token was not recorded'),
+  )
+}
