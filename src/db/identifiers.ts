@@ -22,6 +22,9 @@ export function propertyName(column: string): string {
 }
 
 export class SnakeCaseSqliteCompiler extends SqliteQueryCompiler {
+  /** FOR UPDATE is left out: there is one writer, so a transaction that reads rows has them to itself. */
+  protected override visitSelectModifier(): void {}
+
   protected override sanitizeIdentifier(identifier: string): string {
     return super.sanitizeIdentifier(remembered(snakes, identifier, snakeCase))
   }

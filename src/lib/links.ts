@@ -1,5 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
+/** How long an upload may begin after its link was made: a day, so that a slow pipeline can finish. */
+export const UPLOAD_SECONDS = 25 * 3600
+
+/** How long a download may begin after its link was made. */
+export const DOWNLOAD_SECONDS = 15 * 60
+
 /** What a link allows: one method on one object of one kind, until a moment. */
 export interface LinkTarget {
   method: 'PUT' | 'GET'

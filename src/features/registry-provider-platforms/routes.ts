@@ -1,0 +1,112 @@
+import { Type } from 'typebox'
+import { can } from '../../auth/authorize.ts'
+import type { Ctx } from '../../context.ts'
+import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
+import type { PathParams, Routes } from '../../http/routes.ts'
+import { input, Text } from '../../http/schema.ts'
+import { mountDownload, mountUpload } from '../../http/storage.ts'
+import { DOWNLOAD_SECONDS, UPLOAD_SECONDS } from '../../lib/links.ts'
+import * as versions from '../registry-provider-versions/service.ts'
+import { addressOf } from '../registry-providers/service.ts'
+import type { PlatformDetails } from './service.ts'
+import * as service from './service.ts'
+
+const TYPE = 'registry-provider-platforms'
+const BINARY = 'provider-binary'
+
+const TARGET = {
+  maxLength: 32,
+  pattern: '^[a-z0-9]+$',
+  rule: 'lower-case letters and digits, such as linux or amd64',
+}
+
+const Attributes = Type.Object({
+  os: Text(TARGET),
+  arch: Text(TARGET),
+  shasum: Text({ pattern: '^[0-9A-Fa-f]{64}$', rule: 'a SHA-256 digest of 64 hexadecimal digits' }),
+  filename: Text({
+    pattern: '^[A-Za-z0-9_+-][A-Za-z0-9._+-]*$',
+    rule: 'a bare file name of letters, digits and . _ + - only',
+  }),
+})
+
+async function toResource(ctx: Ctx, platform: PlatformDetails): Promise<Resource> {
+  const { id, version, binaryBlob } = platform
+  const manages = await can(ctx, 'registry-providers:manage', version.provider.organizationId)
+  return {
+    id,
+    type: TYPE,
+    attributes: {
+      os: platform.os,
+      arch: platform.arch,
+      filename: platform.filename,
+      shasum: platform.shasum,
+      'provider-binary-uploaded': binaryBlob !== null,
+      permissions: { 'can-delete': manages, 'can-upload-asset': manages },
+    },
+    relationships: { 'registry-provider-version': toOne('registry-provider-versions', version.id) },
+    links: storageLink(ctx, platform, manages),
+  }
+}
+
+/** The download link of an uploaded archive, or else the upload link, which only those who may use it get. */
+function storageLink(ctx: Ctx, { id, binaryBlob, filename }: PlatformDetails, manages: boolean) {
+  if (binaryBlob) {
+    const target = { method: 'GET', kind: BINARY, id } as const
+    return { 'provider-binary-download': ctx.links.sign(target, ctx.now(), DOWNLOAD_SECONDS, filename) }
+  }
+  const target = { method: 'PUT', kind: BINARY, id } as const
+  return manages ? { 'provider-binary-upload': ctx.links.sign(target, ctx.now(), UPLOAD_SECONDS) } : {}
+}
+
+const platformOf = (path: PathParams) => ({
+  ...addressOf(path),
+  version: path.version,
+  os: path.os,
+  arch: path.arch,
+})
+
+export const routes: Routes = (app) => {
+  const collection =
+    '/api/v2/organizations/:organization_name/registry-providers/:registry_name/:namespace/:name/versions/:version/platforms'
+  const member = `${collection}/:os/:arch`
+
+  app.get(collection, async ({ ctx, path, page, href }) => {
+    const platforms = await service.list(ctx, platformOf(path), page)
+    return many(platforms, href, (platform) => toResource(ctx, platform))
+  })
+
+  app.post(
+    collection,
+    {
+      // The documentation's sample and the Go client each send another type.
+      schema: { body: input([TYPE, 'registry-provider-version-platforms', ''], Attributes) },
+      config: { access: (ctx, path) => versions.getForChange(ctx, addressOf(path), path.version) },
+    },
+    async ({ ctx, path, body }, reply) => {
+      const created = await service.create(ctx, platformOf(path), body.data.attributes)
+      return reply.code(201).send(one(await toResource(ctx, created)))
+    },
+  )
+
+  app.get(member, async ({ ctx, path }) =>
+    one(await toResource(ctx, await service.get(ctx, platformOf(path)))),
+  )
+
+  app.delete(member, async ({ ctx, path }, reply) => {
+    await service.remove(ctx, platformOf(path))
+    return reply.code(204).send()
+  })
+
+  mountUpload(app, {
+    kind: BINARY,
+    expect: service.getLinked,
+    accept: service.acceptBinary,
+    maxBytes: (ctx) => ctx.config.maxUploadBytes,
+  })
+
+  mountDownload(app, BINARY, async (ctx, id) => {
+    const { key: blobKey, size, sha256, filename } = await service.getBinary(ctx, id)
+    return { blobKey, size, sha256, filename, contentType: 'application/zip' }
+  })
+}

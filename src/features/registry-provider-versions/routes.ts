@@ -1,0 +1,151 @@
+import { Type } from 'typebox'
+import { can } from '../../auth/authorize.ts'
+import { getFile } from '../../blobs/files.ts'
+import type { Ctx } from '../../context.ts'
+import { many, one, type Resource, toMany, toOne } from '../../http/jsonapi.ts'
+import type { App, Routes } from '../../http/routes.ts'
+import { input, OneOf, Text } from '../../http/schema.ts'
+import { mountDownload, mountUpload, type StoredFile } from '../../http/storage.ts'
+import { camelKeys } from '../../lib/case.ts'
+import { DOWNLOAD_SECONDS, UPLOAD_SECONDS } from '../../lib/links.ts'
+import { addressOf, getPrivate, pathOf } from '../registry-providers/service.ts'
+import * as files from './release-files.ts'
+import type { VersionDetails } from './service.ts'
+import * as service from './service.ts'
+
+const TYPE = 'registry-provider-versions'
+const SHASUMS = 'provider-shasums'
+const SIGNATURE = 'provider-shasums-sig'
+
+/** The grammar of semver.org, version 2.0.0. */
+const NUMBER = '(0|[1-9][0-9]*)'
+const PRERELEASE = '(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
+const SEMVER = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRERELEASE}(\\.${PRERELEASE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
+
+const Attributes = Type.Object({
+  version: Text({ maxLength: 128, pattern: SEMVER, rule: 'a semantic version such as 1.2.3, without a "v"' }),
+  'key-id': Text(),
+  protocols: Type.Array(OneOf('4.0', '5.0', '6.0'), { minItems: 1, maxItems: 3, uniqueItems: true }),
+})
+
+async function toResource(ctx: Ctx, version: VersionDetails): Promise<Resource> {
+  const { provider, platforms, shasumsBlob, signatureBlob } = version
+  const manages = await can(ctx, 'registry-providers:manage', provider.organizationId)
+  return {
+    id: version.id,
+    type: TYPE,
+    attributes: {
+      version: version.version,
+      'key-id': version.keyId,
+      protocols: JSON.parse(version.protocols),
+      'created-at': version.createdAt,
+      'updated-at': version.updatedAt,
+      'shasums-uploaded': shasumsBlob !== null,
+      'shasums-sig-uploaded': signatureBlob !== null,
+      permissions: { 'can-delete': manages, 'can-upload-asset': manages },
+    },
+    relationships: {
+      'registry-provider': toOne('registry-providers', provider.id),
+      platforms: {
+        ...toMany(
+          'registry-provider-platforms',
+          platforms.map((platform) => platform.id),
+        ),
+        links: { related: `${pathOf(provider)}/versions/${encodeURIComponent(version.version)}/platforms` },
+      },
+    },
+    links: {
+      ...storageLink(ctx, 'shasums', SHASUMS, version, shasumsBlob, manages),
+      ...storageLink(ctx, 'shasums-sig', SIGNATURE, version, signatureBlob, manages),
+    },
+  }
+}
+
+/** The download link of an uploaded file, or else the upload link, which only those who may use it get. */
+function storageLink(
+  ctx: Ctx,
+  name: string,
+  kind: string,
+  version: VersionDetails,
+  blob: string | null,
+  manages: boolean,
+) {
+  const { id } = version
+  if (blob) {
+    const filename = filenameOf(kind, version)
+    return {
+      [`${name}-download`]: ctx.links.sign(
+        { method: 'GET', kind, id },
+        ctx.now(),
+        DOWNLOAD_SECONDS,
+        filename,
+      ),
+    }
+  }
+  return (
+    manages && { [`${name}-upload`]: ctx.links.sign({ method: 'PUT', kind, id }, ctx.now(), UPLOAD_SECONDS) }
+  )
+}
+
+function filenameOf(kind: string, { provider, version }: VersionDetails): string {
+  const name = `terraform-provider-${provider.name}_${version}_SHA256SUMS`
+  return kind === SIGNATURE ? `${name}.sig` : name
+}
+
+export const routes: Routes = (app) => {
+  const collection =
+    '/api/v2/organizations/:organization_name/registry-providers/:registry_name/:namespace/:name/versions'
+  const member = `${collection}/:version`
+
+  app.get(collection, async ({ ctx, path, page, href }) => {
+    return many(await service.list(ctx, addressOf(path), page), href, (version) => toResource(ctx, version))
+  })
+
+  app.post(
+    collection,
+    {
+      // The Go client sends an empty type.
+      schema: { body: input([TYPE, ''], Attributes) },
+      config: { access: (ctx, path) => getPrivate(ctx, addressOf(path), 'registry-providers:manage') },
+    },
+    async ({ ctx, path, body }, reply) => {
+      const created = await service.create(ctx, addressOf(path), camelKeys(body.data.attributes))
+      return reply.code(201).send(one(await toResource(ctx, created)))
+    },
+  )
+
+  app.get(member, async ({ ctx, path }) => {
+    return one(await toResource(ctx, await service.get(ctx, addressOf(path), path.version)))
+  })
+
+  app.delete(member, async ({ ctx, path }, reply) => {
+    await service.remove(ctx, addressOf(path), path.version)
+    return reply.code(204).send()
+  })
+
+  mountFiles(app)
+}
+
+function mountFiles(app: App): void {
+  const limits = { expect: files.getLinked, maxBytes: () => files.MAX_BYTES }
+  mountUpload(app, { ...limits, kind: SHASUMS, accept: files.acceptShasums })
+  mountUpload(app, { ...limits, kind: SIGNATURE, accept: files.acceptSignature })
+  mountDownload(app, SHASUMS, async (ctx, id) => {
+    const { shasumsBlob } = await files.getLinked(ctx, id)
+    return toFile(ctx, shasumsBlob, 'text/plain; charset=utf-8', 'SHA256SUMS')
+  })
+  mountDownload(app, SIGNATURE, async (ctx, id) => {
+    const { signatureBlob } = await files.getLinked(ctx, id)
+    return toFile(ctx, signatureBlob, 'application/octet-stream', 'SHA256SUMS.sig')
+  })
+}
+
+async function toFile(
+  ctx: Ctx,
+  key: string | null,
+  contentType: string,
+  filename: string,
+): Promise<StoredFile> {
+  const { key: blobKey, size, sha256 } = await getFile(ctx, key)
+  return { blobKey, size, sha256, filename, contentType }
+}

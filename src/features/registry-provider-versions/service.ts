@@ -1,0 +1,180 @@
+import { authorize } from '../../auth/authorize.ts'
+import type { Permission } from '../../auth/permissions.ts'
+import { removeFiles } from '../../blobs/files.ts'
+import type { Ctx } from '../../context.ts'
+import { isUniqueViolation } from '../../db/queries.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import * as audit from '../audit-trail/service.ts'
+import * as gpgKeys from '../gpg-keys/service.ts'
+import type { ProviderAddress, RegistryProvider } from '../registry-providers/service.ts'
+import * as providers from '../registry-providers/service.ts'
+import { readDigests } from './release-files.ts'
+import type { PlatformFile, RegistryProviderVersion } from './store.ts'
+import * as store from './store.ts'
+
+export type { PlatformFile, RegistryProviderVersion } from './store.ts'
+
+/** A version with the provider it belongs to and the platforms it has. */
+export interface VersionDetails extends RegistryProviderVersion {
+  provider: RegistryProvider
+  platforms: PlatformFile[]
+}
+
+export interface VersionAttributes {
+  version: string
+  keyId: string
+  protocols: readonly string[]
+}
+
+/** The versions of a provider, in the order they were made; public providers have none here. */
+export async function list(ctx: Ctx, address: ProviderAddress, page: PageRequest) {
+  const provider = await providers.get(ctx, address)
+  const versions = await store.list(ctx.db, provider.id, page)
+  const platforms = await store.listPlatforms(
+    ctx.db,
+    versions.items.map((version) => version.id),
+  )
+  const items = versions.items.map((version) => ({
+    ...version,
+    provider,
+    platforms: platforms.filter((platform) => platform.versionId === version.id),
+  }))
+  return { ...versions, items }
+}
+
+/** A version of a provider, if the caller has `permission` in its organization; 404 otherwise. */
+export async function get(
+  ctx: Ctx,
+  address: ProviderAddress,
+  version: string,
+  permission: Permission = 'registry:read',
+): Promise<VersionDetails> {
+  return findIn(ctx, await providers.get(ctx, address, permission), version)
+}
+
+/** Like `get`, for adding to a version: a public provider answers 403. */
+export async function getForChange(
+  ctx: Ctx,
+  address: ProviderAddress,
+  version: string,
+): Promise<VersionDetails> {
+  return findIn(ctx, await providers.getPrivate(ctx, address, 'registry-providers:manage'), version)
+}
+
+/** Like `getForChange`, holding back others that would add platforms or SHA256SUMS until the transaction ends. */
+export async function lockForPlatform(
+  tx: Ctx,
+  address: ProviderAddress,
+  version: string,
+): Promise<VersionDetails> {
+  const { id } = await getForChange(tx, address, version)
+  if (!(await store.lock(tx.db, id))) throw notFound()
+  return getById(tx, id)
+}
+
+/** The digests that a version's SHA256SUMS lists, by file name; undefined until that is uploaded. */
+export function listDigests(
+  ctx: Ctx,
+  { shasumsBlob }: VersionDetails,
+): Promise<Map<string, string> | undefined> {
+  return readDigests(ctx, shasumsBlob)
+}
+
+async function findIn(ctx: Ctx, provider: RegistryProvider, version: string): Promise<VersionDetails> {
+  const found = await store.findByVersion(ctx.db, provider.id, version)
+  if (!found) throw notFound()
+  return { ...found, provider, platforms: await store.listPlatforms(ctx.db, [found.id]) }
+}
+
+/** A version by its id, for members of the organization it belongs to. */
+export async function getById(ctx: Ctx, id: string): Promise<VersionDetails> {
+  const version = await store.find(ctx.db, id)
+  if (!version) throw notFound()
+  const provider = await providers.getById(ctx, version.providerId)
+  return { ...version, provider, platforms: await store.listPlatforms(ctx.db, [id]) }
+}
+
+/**
+ * Makes a version, signed by a key of the provider's namespace. It keeps a copy of the key, so that deleting
+ * the key later leaves it installable.
+ */
+export function create(
+  ctx: Ctx,
+  address: ProviderAddress,
+  attributes: VersionAttributes,
+): Promise<VersionDetails> {
+  return inTransaction(ctx, async (tx) => {
+    const provider = await providers.getPrivate(tx, address, 'registry-providers:manage')
+    const key = await gpgKeys.findByKeyId(tx, provider.organizationId, attributes.keyId)
+    const violations: Violation[] = []
+    if (await store.findByVersion(tx.db, provider.id, attributes.version)) violations.push(TAKEN)
+    if (!key) {
+      violations.push({
+        detail: `Key is not a registered signing key of namespace ${provider.namespace}`,
+        pointer: '/data/attributes/key-id',
+      })
+    }
+    refuse(violations)
+    const now = tx.now()
+    const version = await store
+      .insert(tx.db, {
+        id: newId('provver'),
+        providerId: provider.id,
+        version: attributes.version,
+        protocols: JSON.stringify(attributes.protocols),
+        keyId: key?.keyId ?? '',
+        asciiArmor: key?.asciiArmor ?? '',
+        shasumsBlob: null,
+        signatureBlob: null,
+        createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .catch(refuseTaken)
+    await recordChange(tx, 'create', provider, version)
+    return { ...version, provider, platforms: [] }
+  })
+}
+
+/** Deletes a version with its platforms and files; links to them die with it. */
+export function remove(ctx: Ctx, address: ProviderAddress, version: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
+    const found = await get(tx, address, version, 'registry-providers:manage')
+    await removeWithFiles(tx, found.id)
+    await recordChange(tx, 'destroy', found.provider, found)
+  })
+}
+
+/** Deletes the versions of a provider that is being deleted. */
+export async function removeAll(tx: Ctx, provider: RegistryProvider): Promise<void> {
+  await authorize(tx, 'registry-providers:manage', provider.organizationId)
+  for (const { id } of await store.listAll(tx.db, provider.id)) await removeWithFiles(tx, id)
+}
+
+/** Locks what it deletes, so that an upload that is being recorded is either seen here or finds nothing. */
+async function removeWithFiles(tx: Ctx, id: string): Promise<void> {
+  const version = await store.lock(tx.db, id)
+  if (!version) throw notFound()
+  const binaries = await store.lockBinaries(tx.db, id)
+  await store.remove(tx.db, id)
+  await removeFiles(tx, [version.shasumsBlob, version.signatureBlob, ...binaries])
+}
+
+function recordChange(tx: Ctx, action: string, { organizationId }: RegistryProvider, { id }: { id: string }) {
+  return audit.record(tx, {
+    action,
+    organizationId,
+    resourceType: 'registry_provider_version',
+    resourceId: id,
+  })
+}
+
+const TAKEN: Violation = { detail: 'Version has already been taken', pointer: '/data/attributes/version' }
+
+function refuseTaken(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error
+  throw new AppError('invalid', [TAKEN])
+}

@@ -1,0 +1,96 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { paginate } from '../../db/queries.ts'
+import type { Db } from '../../db/transaction.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import type { RegistryProviderVersionTable } from './table.ts'
+
+export type RegistryProviderVersion = Selectable<RegistryProviderVersionTable>
+
+/** What the release files of a version have to agree with. */
+export interface PlatformFile {
+  id: string
+  versionId: string
+  os: string
+  arch: string
+  filename: string
+  shasum: string
+  binaryBlob: string | null
+}
+
+/** In the order they were made. */
+export function list(db: Db, providerId: string, page: PageRequest) {
+  const versions = db.selectFrom('registryProviderVersions').selectAll().where('providerId', '=', providerId)
+  return paginate(versions.orderBy('createdAt').orderBy('id'), page)
+}
+
+export function listAll(db: Db, providerId: string): Promise<RegistryProviderVersion[]> {
+  return db.selectFrom('registryProviderVersions').selectAll().where('providerId', '=', providerId).execute()
+}
+
+export function find(db: Db, id: string): Promise<RegistryProviderVersion | undefined> {
+  return db.selectFrom('registryProviderVersions').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The version, to be changed: others that want to change it wait. */
+export function lock(db: Db, id: string): Promise<RegistryProviderVersion | undefined> {
+  return db
+    .selectFrom('registryProviderVersions')
+    .selectAll()
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export function findByVersion(
+  db: Db,
+  providerId: string,
+  version: string,
+): Promise<RegistryProviderVersion | undefined> {
+  return db
+    .selectFrom('registryProviderVersions')
+    .selectAll()
+    .where('providerId', '=', providerId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+}
+
+export async function listPlatforms(db: Db, versionIds: readonly string[]): Promise<PlatformFile[]> {
+  if (versionIds.length === 0) return []
+  return db
+    .selectFrom('registryProviderPlatforms')
+    .select(['id', 'versionId', 'os', 'arch', 'filename', 'shasum', 'binaryBlob'])
+    .where('versionId', 'in', versionIds)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute()
+}
+
+/** The blobs of a version's platforms, which nobody can change until the transaction ends. */
+export async function lockBinaries(db: Db, versionId: string): Promise<(string | null)[]> {
+  const rows = await db
+    .selectFrom('registryProviderPlatforms')
+    .select('binaryBlob')
+    .where('versionId', '=', versionId)
+    .forUpdate()
+    .execute()
+  return rows.map((row) => row.binaryBlob)
+}
+
+export function insert(
+  db: Db,
+  row: Insertable<RegistryProviderVersionTable>,
+): Promise<RegistryProviderVersion> {
+  return db.insertInto('registryProviderVersions').values(row).returningAll().executeTakeFirstOrThrow()
+}
+
+export async function update(
+  db: Db,
+  id: string,
+  changes: Updateable<RegistryProviderVersionTable>,
+): Promise<void> {
+  await db.updateTable('registryProviderVersions').set(changes).where('id', '=', id).execute()
+}
+
+export async function remove(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('registryProviderVersions').where('id', '=', id).execute()
+}

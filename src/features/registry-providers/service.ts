@@ -1,0 +1,199 @@
+import { authorize } from '../../auth/authorize.ts'
+import type { Permission } from '../../auth/permissions.ts'
+import type { Ctx } from '../../context.ts'
+import { isUniqueViolation } from '../../db/queries.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { AppError, notFound, refuse } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import * as audit from '../audit-trail/service.ts'
+import type { Organization } from '../organizations/service.ts'
+import * as organizations from '../organizations/service.ts'
+import type { ProviderFilter, RegistryProvider } from './store.ts'
+import * as store from './store.ts'
+
+export type { RegistryProvider } from './store.ts'
+
+/** A provider, as its address names it. */
+export interface ProviderAddress {
+  organizationName: string
+  registryName: string
+  namespace: string
+  name: string
+}
+
+/** The address that the names in a path spell. */
+export function addressOf(path: {
+  organization_name: string
+  registry_name: string
+  namespace: string
+  name: string
+}): ProviderAddress {
+  const { organization_name: organizationName, registry_name: registryName, namespace, name } = path
+  return { organizationName, registryName, namespace, name }
+}
+
+/** Where the API has a provider. */
+export function pathOf({ organizationName, registryName, namespace, name }: ProviderAddress): string {
+  return `/api/v2/organizations/${organizationName}/registry-providers/${registryName}/${namespace}/${name}`
+}
+
+export interface ProviderAttributes {
+  registryName: 'private' | 'public'
+  namespace: string
+  name: string
+}
+
+/** What a provider's name and its organization's must look like for the CLI to accept `<host>/<org>/<name>`. */
+const ADDRESSABLE = /^[0-9a-z]+(-[0-9a-z]+)*$/i
+
+/** The organization's providers by name. */
+export async function list(ctx: Ctx, organizationName: string, filter: ProviderFilter, page: PageRequest) {
+  const { id } = await organizations.getByName(ctx, organizationName, 'registry:read')
+  return store.list(ctx.db, id, filter, page)
+}
+
+/**
+ * The provider at an address, if the caller has `permission` in its organization; 404 otherwise. Addresses of
+ * public providers answer 403 unless curation is switched on.
+ */
+export async function get(
+  ctx: Ctx,
+  address: ProviderAddress,
+  permission: Permission = 'registry:read',
+): Promise<RegistryProvider> {
+  const organization = await organizations.getByName(ctx, address.organizationName, permission)
+  const provider = await findAt(ctx, organization, address)
+  if (!provider) throw notFound()
+  return provider
+}
+
+/** Like `get`, for changes that only private providers allow; a public address answers 403. */
+export async function getPrivate(
+  ctx: Ctx,
+  address: ProviderAddress,
+  permission: Permission,
+): Promise<RegistryProvider> {
+  const organization = await organizations.getByName(ctx, address.organizationName, permission)
+  if (address.registryName === 'public') {
+    throw new AppError('forbidden', 'This is not available for public providers.')
+  }
+  const provider = await findAt(ctx, organization, address)
+  if (!provider) throw notFound()
+  return provider
+}
+
+export async function getById(ctx: Ctx, id: string): Promise<RegistryProvider> {
+  const provider = await store.find(ctx.db, id)
+  if (!provider) throw notFound()
+  await authorize(ctx, 'registry:read', provider.organizationId)
+  return provider
+}
+
+function findAt(ctx: Ctx, { id, name }: Organization, address: ProviderAddress) {
+  if (address.registryName === 'public') {
+    requireCuration(ctx)
+    return store.findPublic(ctx.db, id, address.namespace, address.name)
+  }
+  const isPrivate = address.registryName === 'private' && sameName(address.namespace, name)
+  return isPrivate ? store.findPrivate(ctx.db, id, address.name) : undefined
+}
+
+/** Adds a private provider, or a pointer to a public one where curation is switched on. */
+export function create(
+  ctx: Ctx,
+  organizationName: string,
+  attributes: ProviderAttributes,
+): Promise<RegistryProvider> {
+  return inTransaction(ctx, async (tx) => {
+    const organization = await organizations.getByName(tx, organizationName, 'registry-providers:manage')
+    const { registryName, namespace, name } = attributes
+    if (registryName === 'public') requireCuration(tx)
+    else refuseUnaddressable(organization, attributes)
+    const now = tx.now()
+    const id = newId('prov')
+    await store
+      .insert(tx.db, {
+        id,
+        organizationId: organization.id,
+        registryName,
+        namespace: registryName === 'public' ? namespace : null,
+        name,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .catch(refuseTakenName)
+    const provider = await getById(tx, id)
+    await recordChange(tx, 'create', provider)
+    return provider
+  })
+}
+
+/** Called before a provider is deleted, in the same transaction. */
+export type OnRemove = (tx: Ctx, provider: RegistryProvider) => Promise<void>
+
+const removalHooks = new Set<OnRemove>()
+
+/** Lets a slice that holds files of providers remove them in time; `app.ts` registers it. */
+export function onRemove(hook: OnRemove): void {
+  removalHooks.add(hook)
+}
+
+/** Deletes a provider with its versions and platforms. */
+export function remove(ctx: Ctx, address: ProviderAddress): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
+    const provider = await get(tx, address, 'registry-providers:manage')
+    for (const hook of removalHooks) await hook(tx, provider)
+    await recordChange(tx, 'destroy', provider)
+    if (!(await store.remove(tx.db, provider.id))) throw notFound()
+  })
+}
+
+/** The private provider that a CLI address `<namespace>/<name>` means, for members of its organization. */
+export async function getByCliAddress(ctx: Ctx, namespace: string, name: string): Promise<RegistryProvider> {
+  return get(ctx, { organizationName: namespace, registryName: 'private', namespace, name })
+}
+
+function requireCuration(ctx: Ctx): void {
+  if (ctx.config.publicProviderCuration) return
+  throw new AppError('forbidden', 'Public provider curation is disabled (PLINTH_PUBLIC_PROVIDER_CURATION).')
+}
+
+function refuseUnaddressable(organization: Organization, { namespace, name }: ProviderAttributes): void {
+  const violations = []
+  if (!sameName(namespace, organization.name)) {
+    violations.push({
+      detail: `Namespace must be ${organization.name}, the organization's name, for a private provider`,
+      pointer: '/data/attributes/namespace',
+    })
+  } else if (!ADDRESSABLE.test(organization.name)) {
+    violations.push({
+      detail: 'Namespace cannot be used: terraform accepts letters, digits and single inner hyphens only',
+      pointer: '/data/attributes/namespace',
+    })
+  }
+  if (!ADDRESSABLE.test(name) || /^terraform-/i.test(name)) {
+    violations.push({
+      detail:
+        'Name is invalid: letters, digits and single inner hyphens only, not beginning with terraform-; terraform cannot address other names',
+      pointer: '/data/attributes/name',
+    })
+  }
+  refuse(violations)
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+function recordChange(tx: Ctx, action: string, { id, organizationId }: RegistryProvider): Promise<void> {
+  return audit.record(tx, { action, organizationId, resourceType: 'registry_provider', resourceId: id })
+}
+
+function refuseTakenName(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error
+  throw new AppError('invalid', 'Name has already been taken', {
+    pointer: '/data/attributes/name',
+    cause: error,
+  })
+}
