@@ -23,8 +23,13 @@ export async function connect(
   onError: (error: Error) => void,
 ): Promise<Connection> {
   const connection = open(location, onError)
-  await migrate(connection.writes as Kysely<unknown>, connection.migrationLock)
-  return connection
+  try {
+    await migrate(connection.writes as Kysely<unknown>, connection.migrationLock)
+    return connection
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
 }
 
 function open(location: DatabaseLocation, onError: (error: Error) => void): Connection {

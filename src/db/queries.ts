@@ -26,14 +26,35 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === POSTGRES_UNIQUE || (errcode !== undefined && SQLITE_UNIQUE.has(errcode))
 }
 
+const SQLITE_FOREIGN_KEY = 787
+const POSTGRES_FOREIGN_KEY = '23503'
+
+/** Whether `error` says that a row refers to one that does not exist, or that one cannot go because others do. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: number; code?: string }
+  return code === POSTGRES_FOREIGN_KEY || errcode === SQLITE_FOREIGN_KEY
+}
+
+// Only the database lowers case: SQLite leaves letters beyond ASCII as they are, JavaScript does not.
+
+/** `column` matches `pattern`, whatever the case; `*` stands for any text. */
+export function matchesWildcard<DB, TB extends keyof DB>(
+  eb: ExpressionBuilder<DB, TB>,
+  column: Parameters<ExpressionBuilder<DB, TB>['ref']>[0],
+  pattern: string,
+) {
+  const like = pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%')
+  return sql<boolean>`lower(${eb.ref(column)}) like lower(${like}) escape '\\'`
+}
+
 /** `column` contains `text`, whatever the case; `%` and `_` in `text` stand for themselves. */
 export function contains<DB, TB extends keyof DB>(
   eb: ExpressionBuilder<DB, TB>,
   column: Parameters<ExpressionBuilder<DB, TB>['ref']>[0],
   text: string,
 ) {
-  const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-  return sql<boolean>`lower(${eb.ref(column)}) like ${pattern} escape '\\'`
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  return sql<boolean>`lower(${eb.ref(column)}) like lower(${pattern}) escape '\\'`
 }
 
 /** `column` equals `text`, whatever the case. */
@@ -42,5 +63,5 @@ export function sameText<DB, TB extends keyof DB>(
   column: Parameters<ExpressionBuilder<DB, TB>['ref']>[0],
   text: string,
 ) {
-  return sql<boolean>`lower(${eb.ref(column)}) = ${text.toLowerCase()}`
+  return sql<boolean>`lower(${eb.ref(column)}) = lower(${text})`
 }
