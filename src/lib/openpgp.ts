@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers'
 import type { Key, Signature } from 'openpgp'
 
 /** Says, for the person who uploaded it, why a key or a signature is not accepted. */
@@ -67,7 +66,8 @@ export async function toBinarySignature(bytes: Buffer): Promise<Buffer> {
     if (text.trimStart().startsWith('-----BEGIN PGP ')) {
       const { type, data } = await unarmor(text.trimStart())
       if (type !== enums.armor.signature) throw new Error('the armor does not hold a detached signature')
-      binary = await buffer(data as unknown as AsyncIterable<Uint8Array>)
+      // Typed as a stream, but the data of a string comes at once.
+      binary = Buffer.from(data as unknown as Uint8Array)
     }
     const { packets } = await readSignature({ binarySignature: binary })
     if (packets.length === 0) throw new Error('no signature packet')
