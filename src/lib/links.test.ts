@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { Links, type LinkTarget } from './links.ts'
+
+const NOW = '2024-01-02T03:04:05.678Z'
+const TARGET: LinkTarget = { method: 'PUT', kind: 'binaries', id: 'provpltfrm-1' }
+
+/** The parts of a link's path, as the server's router finds them. */
+function parse(link: string) {
+  const [, , kind = '', id = '', expires = '', signature = '', filename] = new URL(link).pathname.split('/')
+  return { kind, id, expires, signature, filename }
+}
+
+describe('links', () => {
+  const links = new Links(Buffer.alloc(32, 1), () => 'https://plinth.example.com')
+  const { expires, signature } = parse(links.sign(TARGET, NOW, 60))
+  const later = (seconds: number) => new Date(Date.parse(NOW) + seconds * 1000).toISOString()
+
+  test('are absolute, and end with the name of the file when there is one', () => {
+    expect(links.sign(TARGET, NOW, 60)).toMatch(
+      /^https:\/\/plinth\.example\.com\/storage\/binaries\/provpltfrm-1\/1704164705\/[\w-]{43}$/,
+    )
+    expect(links.sign(TARGET, NOW, 60, 'a b/ü.zip')).toMatch(/\/[\w-]{43}\/a%20b%2F%C3%BC\.zip$/)
+  })
+
+  test('hold for their target until they expire', () => {
+    expect(links.verify(TARGET, expires, signature, NOW)).toBe(true)
+    expect(links.verify(TARGET, expires, signature, later(59))).toBe(true)
+    expect(links.verify(TARGET, expires, signature, later(60))).toBe(false)
+  })
+
+  test.each([
+    ['method', { ...TARGET, method: 'GET' as const }],
+    ['kind', { ...TARGET, kind: 'shasums' }],
+    ['id', { ...TARGET, id: 'provpltfrm-2' }],
+    ['kind and id run together', { ...TARGET, kind: 'binaries\nprovpltfrm-1', id: '' }],
+  ])('do not hold for another %s', (_, target) => {
+    expect(links.verify(target, expires, signature, NOW)).toBe(false)
+  })
+
+  test.each([
+    '9999999999',
+    `${Number(expires) + 1}`,
+    `0${expires}x`,
+    `+${expires}`,
+    '',
+    'NaN',
+    '1e12',
+    '9'.repeat(13),
+  ])('do not hold until %j instead', (other) => {
+    expect(links.verify(TARGET, other, signature, NOW)).toBe(false)
+  })
+
+  test('do not hold with another signature', () => {
+    const flipped = (signature[0] === 'A' ? 'B' : 'A') + signature.slice(1)
+    for (const other of [
+      flipped,
+      '',
+      signature.slice(1),
+      `${signature}=`,
+      'ä'.repeat(43),
+      signature.toUpperCase(),
+    ]) {
+      expect(links.verify(TARGET, expires, other, NOW)).toBe(false)
+    }
+  })
+
+  test('do not hold for a server with another key', () => {
+    const others = new Links(Buffer.alloc(32, 2), () => 'https://plinth.example.com')
+    expect(others.verify(TARGET, expires, signature, NOW)).toBe(false)
+  })
+})
