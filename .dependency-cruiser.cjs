@@ -1,6 +1,7 @@
-// The dependency rule of docs/architecture.md. Each rule is broken on purpose in test/boundaries.test.ts.
+// The dependency rule of docs/architecture.md. Each rule is broken on purpose in test/architecture.test.ts.
 
 const FEATURE = '^src/features/'
+const HTTP_FILE = '[a-z-]*(routes|resource)\\.ts$'
 const PLATFORM = '^src/(config|db|http|auth|jobs|blobs|engine)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -38,12 +39,21 @@ module.exports = {
       comment: 'A feature uses another one through its service, where the permission is checked.',
       severity: 'error',
       from: { path: '^src/features/([^/]+)/', pathNot: '\\.test\\.ts$' },
-      to: { path: FEATURE, pathNot: ['^src/features/$1/', '^src/features/[^/]+/service\\.ts$'] },
+      to: { path: FEATURE, pathNot: ['^src/features/$1/', '^src/features/[^/]+/(service|resource)\\.ts$'] },
+    },
+    {
+      name: 'resources-serve-routes',
+      comment: 'How a slice looks in JSON:API concerns other slices only where they speak HTTP themselves.',
+      severity: 'error',
+      from: { path: FEATURE, pathNot: `/${HTTP_FILE}` },
+      to: { path: '/resource\\.ts$' },
     },
     {
       name: 'http-stays-in-routes',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['/routes\\.ts$', '^src/http/', '^src/app\\.ts$'] },
+      comment:
+        'A slice speaks HTTP in routes.ts, and in lock-routes.ts or resource.ts where one file is too long.',
+      from: { path: '^src/', pathNot: [`/${HTTP_FILE}`, '^src/http/', '^src/app\\.ts$'] },
       to: { path: ['^src/http/', 'node_modules/(fastify|@fastify)/'] },
     },
     {
@@ -56,7 +66,7 @@ module.exports = {
       name: 'routes-use-services',
       comment: 'Routes reach stores only through the service.',
       severity: 'error',
-      from: { path: '/routes\\.ts$' },
+      from: { path: `/${HTTP_FILE}` },
       to: { path: '/store\\.ts$' },
     },
     {

@@ -72,7 +72,8 @@ export function ToMany(type: string) {
 /** Resources that a request makes as part of another, which have no id yet: in a relationship, or as a body. */
 export function Embedded<A extends TObject>(type: string, attributes: A) {
   const id = Type.Optional(Type.String({ maxLength: 255 }))
-  const item = Type.Object({ type: OneOf(type), id, attributes }, { additionalProperties: false })
+  const given = Type.Unsafe<Static<A>>({ ...attributes, additionalProperties: false, default: {} })
+  const item = Type.Object({ type: OneOf(type), id, attributes: given }, { additionalProperties: false })
   return Type.Object({ data: Type.Array(item, { maxItems: 1000 }) }, { additionalProperties: false })
 }
 

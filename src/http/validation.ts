@@ -39,7 +39,7 @@ function bodyViolations(errors: readonly ErrorObject[]): Violation[] {
 
 function describe(error: ErrorObject, pointer: string): string {
   const name = humanize(subjectOf(pointer))
-  const rule = (error.parentSchema as { 'x-rule'?: string } | undefined)?.['x-rule']
+  const { 'x-rule': rule, 'x-predicate': predicate } = (error.parentSchema ?? {}) as Record<string, string>
   switch (error.keyword) {
     case 'required':
     case 'minLength':
@@ -56,6 +56,7 @@ function describe(error: ErrorObject, pointer: string): string {
     case 'maxItems':
       return `${name} has too many entries (maximum is ${error.params['limit']})`
     default:
+      if (predicate) return `${name} ${predicate}`
       return rule ? `${name} is invalid: ${rule}` : `${name} is invalid`
   }
 }
