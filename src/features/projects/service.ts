@@ -1,0 +1,202 @@
+import { authorize, can } from '../../auth/authorize.ts'
+import type { Permission } from '../../auth/permissions.ts'
+import type { Ctx } from '../../context.ts'
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import * as audit from '../audit-trail/service.ts'
+import type { Organization } from '../organizations/service.ts'
+import * as organizations from '../organizations/service.ts'
+import type { Binding, Owner, Owners } from '../tag-bindings/service.ts'
+import * as tagBindings from '../tag-bindings/service.ts'
+import type { Project, ProjectFilter } from './store.ts'
+import * as store from './store.ts'
+
+export type { Project, ProjectFilter } from './store.ts'
+
+const DEFAULT_NAME = 'Default Project'
+
+export interface ProjectAttributes {
+  name: string
+  description?: string | null
+  autoDestroyActivityDuration?: string | null
+  defaultExecutionMode?: string
+  /** False for the organization's execution mode, true for the project's own. */
+  overwritesExecutionMode?: boolean | undefined
+  /** Replaces all bindings. */
+  tagBindings?: readonly Binding[] | undefined
+}
+
+export async function list(ctx: Ctx, organizationName: string, filter: ProjectFilter, page: PageRequest) {
+  const { id } = await organizations.getByName(ctx, organizationName, 'projects:read')
+  return store.list(ctx.db, id, filter, page)
+}
+
+/** The project, if the subject has `permission` in its organization; 404 otherwise. */
+export async function get(ctx: Ctx, id: string, permission: Permission = 'projects:read'): Promise<Project> {
+  const project = await store.find(ctx.db, id)
+  if (!project) throw notFound()
+  await authorize(ctx, permission, project.organizationId)
+  return project
+}
+
+/** Those of the projects that the subject may see. */
+export async function listVisible(ctx: Ctx, ids: readonly string[]): Promise<Project[]> {
+  const projects = await store.listByIds(ctx.db, ids)
+  const visible = await Promise.all(projects.map((each) => can(ctx, 'projects:read', each.organizationId)))
+  return projects.filter((_, index) => visible[index])
+}
+
+/** The project, if it is one of the organization and the subject may put workspaces there. */
+export async function findForWorkspaces(
+  ctx: Ctx,
+  organizationId: string,
+  id: string,
+): Promise<Project | undefined> {
+  const project = await store.find(ctx.db, id)
+  if (project?.organizationId !== organizationId) return undefined
+  return (await can(ctx, 'workspaces:manage', organizationId)) ? project : undefined
+}
+
+export function create(ctx: Ctx, organizationName: string, attributes: ProjectAttributes): Promise<Project> {
+  return inTransaction(ctx, async (tx) => {
+    const organization = await organizations.getByName(tx, organizationName, 'projects:manage')
+    return insert(tx, organization, attributes)
+  })
+}
+
+/** Gives a new organization the project that workspaces go to unless they name another. */
+export async function createDefault(tx: Ctx, organization: Organization): Promise<void> {
+  const { id } = await insert(tx, organization, { name: DEFAULT_NAME })
+  await organizations.setDefaultProject(tx, organization.id, id)
+}
+
+async function insert(tx: Ctx, organization: Organization, attributes: ProjectAttributes): Promise<Project> {
+  const { name, description, autoDestroyActivityDuration, tagBindings: bindings } = attributes
+  const id = newId('prj')
+  const now = tx.now()
+  const row = {
+    id,
+    organizationId: organization.id,
+    name,
+    description: description ?? '',
+    autoDestroyActivityDuration: autoDestroyActivityDuration ?? null,
+    defaultExecutionMode:
+      ownExecutionMode(
+        attributes.defaultExecutionMode,
+        attributes.overwritesExecutionMode,
+        organization.defaultExecutionMode,
+      ) ?? null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await store.insert(tx.db, row).catch(refuseTakenName)
+  return finish(tx, 'create', row, bindings)
+}
+
+export function update(ctx: Ctx, id: string, changes: Partial<ProjectAttributes>): Promise<Project> {
+  return inTransaction(ctx, async (tx) => {
+    const project = await get(tx, id, 'projects:manage')
+    const {
+      tagBindings: bindings,
+      overwritesExecutionMode,
+      defaultExecutionMode,
+      description,
+      ...same
+    } = changes
+    const mode = ownExecutionMode(defaultExecutionMode, overwritesExecutionMode, executionModeOf(project))
+    await store
+      .update(tx.db, id, {
+        ...same,
+        ...(description !== undefined && { description: description ?? '' }),
+        ...(mode !== undefined && { defaultExecutionMode: mode }),
+        updatedAt: tx.now(),
+      })
+      .catch(refuseTakenName)
+    return finish(tx, 'update', project, bindings)
+  })
+}
+
+/** What follows the write of a project's row. */
+async function finish(
+  tx: Ctx,
+  action: string,
+  { id, organizationId }: { id: string; organizationId: string },
+  bindings: readonly Binding[] | undefined,
+): Promise<Project> {
+  if (bindings) {
+    await tagBindings.replaceOn(tx, { kind: 'projects', id, organizationId }, bindings, BINDINGS_POINTER)
+  }
+  await recordChange(tx, action, { id, organizationId })
+  return (await store.find(tx.db, id)) as Project
+}
+
+const BINDINGS_POINTER = '/data/relationships/tag-bindings/data'
+
+/** Deletes a project without workspaces; the default project stays. */
+export function remove(ctx: Ctx, id: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
+    const project = await get(tx, id, 'projects:manage')
+    if (project.id === project.defaultProjectId) {
+      throw new AppError('forbidden', 'The default project cannot be deleted.')
+    }
+    if (project.workspaceCount > 0) throw holdsWorkspaces()
+    await store.remove(tx.db, id).catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? holdsWorkspaces(error) : error
+    })
+    await recordChange(tx, 'destroy', project)
+  })
+}
+
+function holdsWorkspaces(cause?: unknown): AppError {
+  return new AppError('forbidden', 'A project with workspaces cannot be deleted.', { cause })
+}
+
+/** The execution mode that workspaces of the project have unless they have their own. */
+export function executionModeOf(
+  project: Pick<Project, 'defaultExecutionMode' | 'organizationExecutionMode'>,
+): string {
+  return project.defaultExecutionMode ?? project.organizationExecutionMode
+}
+
+/**
+ * The execution mode to store for what can inherit one: null to inherit, undefined to leave it. `overwrites`
+ * decides over `given`; without a mode, `overwrites` keeps what was in effect.
+ */
+export function ownExecutionMode(
+  given: string | undefined,
+  overwrites: boolean | undefined,
+  inEffect: string,
+): string | null | undefined {
+  if (overwrites === false) return null
+  return given ?? (overwrites ? inEffect : undefined)
+}
+
+export function ownerOf({ id, organizationId }: Project): Owner {
+  return { kind: 'projects', id, organizationId }
+}
+
+/** For the slice of tag bindings, which stands below. */
+export const bindingOwners: Owners = {
+  kind: 'projects',
+  get: async (ctx, id) => ownerOf(await get(ctx, id)),
+  getManaged: async (ctx, id) => ownerOf(await get(ctx, id, 'projects:manage')),
+}
+
+function recordChange(
+  tx: Ctx,
+  action: string,
+  { id, organizationId }: { id: string; organizationId: string },
+): Promise<void> {
+  return audit.record(tx, { action, organizationId, resourceType: 'project', resourceId: id })
+}
+
+function refuseTakenName(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error
+  throw new AppError('invalid', 'Name has already been taken', {
+    pointer: '/data/attributes/name',
+    cause: error,
+  })
+}

@@ -1,0 +1,43 @@
+import { type Client, expectStatus, unique } from './harness.ts'
+
+/** A request body with one resource object. */
+export function document(type: string, attributes: object, relationships?: object) {
+  return { data: { type, attributes, ...(relationships && { relationships }) } }
+}
+
+/** Bindings as a request body or a relationship; a key without a value has none. */
+export function bindings(values: Record<string, string | undefined>) {
+  return {
+    data: Object.entries(values).map(([key, value]) => ({
+      type: 'tag-bindings',
+      attributes: { key, value },
+    })),
+  }
+}
+
+/** Flat tags as a request body or a relationship. */
+export function tags(...names: string[]) {
+  return { data: names.map((name) => ({ type: 'tags', attributes: { name } })) }
+}
+
+/** A relationship to one project. */
+export function inProject(id: string) {
+  return { project: { data: { type: 'projects', id } } }
+}
+
+/** The resource object of a new project. */
+export async function newProject(client: Client, organizationPath: string, relationships?: object) {
+  const body = document('projects', { name: `project ${unique()}` }, relationships)
+  return expectStatus(await client.post(`${organizationPath}/projects`, body), 201).body.data
+}
+
+/** The resource object of a new workspace. */
+export async function newWorkspace(
+  client: Client,
+  organizationPath: string,
+  attributes: object = {},
+  relationships?: object,
+) {
+  const body = document('workspaces', { name: `ws-${unique()}`, ...attributes }, relationships)
+  return expectStatus(await client.post(`${organizationPath}/workspaces`, body), 201).body.data
+}
