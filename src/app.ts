@@ -28,6 +28,7 @@ import { routes as registryProviders } from './features/registry-providers/route
 import { onRemove as onRemoveProvider } from './features/registry-providers/service.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
+import { routes as tags } from './features/tags/routes.ts'
 import { loadAccess } from './features/teams/access.ts'
 import { routes as teams } from './features/teams/routes.ts'
 import { authenticate } from './features/tokens/authentication.ts'
@@ -35,6 +36,9 @@ import { ensureBootstrap } from './features/tokens/bootstrap.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import { routes as users } from './features/users/routes.ts'
 import { onAddress, onRemove as onRemoveUser } from './features/users/service.ts'
+import { lockRoutes as workspaceLocks } from './features/workspaces/lock-routes.ts'
+import { routes as workspaces } from './features/workspaces/routes.ts'
+import { bindingOwners as workspaceOwners } from './features/workspaces/service.ts'
 import type { App, Routes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
 import { Links } from './lib/links.ts'
@@ -55,9 +59,13 @@ const ROUTES: readonly Routes[] = [
   registryProviders,
   reservedTagKeys,
   tagBindingsOf(projectOwners),
+  tagBindingsOf(workspaceOwners),
+  tags,
   teams,
   tokens,
   users,
+  workspaceLocks,
+  workspaces,
 ]
 
 export interface RunningServer {

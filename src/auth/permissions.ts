@@ -80,6 +80,7 @@ export const PERMISSIONS = {
     organizationToken: true,
   },
   'workspaces:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
+  'workspaces:lock': { grants: ['manage-workspaces', 'manage-projects'] },
   'tags:read': everyMember,
   'tags:manage': { grants: ['manage-workspaces'], organizationToken: true },
   'registry:read': everyMember,

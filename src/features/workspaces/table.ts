@@ -6,9 +6,8 @@ export interface WorkspaceTable {
   projectId: string
   name: string
   description: string | null
-  executionMode: 'remote' | 'local' | 'agent'
-  /** Whether the execution mode is the workspace's own rather than its organization's. */
-  overwritesExecutionMode: boolean
+  /** Null where the project's or else the organization's applies. */
+  executionMode: string | null
   terraformVersion: string
   workingDirectory: string
   autoApply: boolean
@@ -17,6 +16,7 @@ export interface WorkspaceTable {
   assessmentsEnabled: boolean
   fileTriggersEnabled: boolean
   globalRemoteState: boolean
+  projectRemoteState: boolean
   queueAllRuns: boolean
   speculativeEnabled: boolean
   structuredRunOutputEnabled: boolean
@@ -28,6 +28,8 @@ export interface WorkspaceTable {
   sourceUrl: string | null
   autoDestroyAt: Timestamp | null
   autoDestroyActivityDuration: string | null
+  /** Whether the project's auto-destroy settings apply instead. */
+  inheritsProjectAutoDestroy: boolean
   locked: boolean
   lockedReason: string | null
   lockedByUserId: string | null

@@ -1,0 +1,32 @@
+import { type Static, Type } from 'typebox'
+import { type Resource, toOne } from '../../http/jsonapi.ts'
+import { Embedded, Text } from '../../http/schema.ts'
+import type { NamedTag, Tag } from './service.ts'
+
+/** Tags in a request, each by its id or its name. */
+export const Tags = Embedded(
+  'tags',
+  Type.Object({
+    name: Type.Optional(
+      Text({
+        pattern: '^[A-Za-z0-9:_-]+$',
+        rule: 'letters, digits, colons, hyphens and underscores only',
+      }),
+    ),
+  }),
+)
+
+export function toNamedTags({ data }: Static<typeof Tags>): NamedTag[] {
+  return data.map(({ id, attributes: { name } }) => ({ id, name }))
+}
+
+export const toResource = (tag: Tag): Resource => ({
+  id: tag.id,
+  type: 'tags',
+  attributes: {
+    name: tag.name,
+    'created-at': tag.createdAt,
+    'instance-count': tag.instanceCount,
+  },
+  relationships: { organization: toOne('organizations', tag.organizationName) },
+})

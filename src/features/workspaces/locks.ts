@@ -1,0 +1,67 @@
+import { authorizeAnyone } from '../../auth/authorize.ts'
+import type { Ctx } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { AppError } from '../../lib/errors.ts'
+import * as audit from '../audit-trail/service.ts'
+import * as service from './service.ts'
+import type { Holder, Workspace } from './store.ts'
+import * as store from './store.ts'
+
+/** Locks a workspace for the subject, a user or a team; of several at once one succeeds. */
+export function lock(ctx: Ctx, id: string, reason: string | null): Promise<Workspace> {
+  return change(ctx, id, 'lock', async (tx) => {
+    if (await store.lock(tx.db, id, holderOf(tx), reason)) return
+    throw new AppError('conflict', 'Workspace is already locked.')
+  })
+}
+
+/** Unlocks a workspace that the subject has locked. */
+export function unlock(ctx: Ctx, id: string): Promise<Workspace> {
+  return change(ctx, id, 'unlock', async (tx) => {
+    if (await store.unlock(tx.db, id, holderOf(tx))) return
+    const workspace = await store.find(tx.db, id)
+    throw new AppError('conflict', workspace?.locked ? await describeLock(tx, workspace) : UNLOCKED)
+  })
+}
+
+/** Unlocks a workspace whoever has locked it. */
+export function forceUnlock(ctx: Ctx, id: string): Promise<Workspace> {
+  return change(ctx, id, 'force-unlock', async (tx) => {
+    if (!(await store.unlock(tx.db, id))) throw new AppError('conflict', UNLOCKED)
+  })
+}
+
+const UNLOCKED = 'Workspace is already unlocked.'
+
+const PERMISSIONS = {
+  lock: 'workspaces:lock',
+  unlock: 'workspaces:lock',
+  'force-unlock': 'workspaces:manage',
+} as const
+
+function change(
+  ctx: Ctx,
+  id: string,
+  action: keyof typeof PERMISSIONS,
+  write: (tx: Ctx) => Promise<void>,
+): Promise<Workspace> {
+  return inTransaction(ctx, async (tx) => {
+    const { organizationId } = await service.get(tx, { id }, PERMISSIONS[action])
+    await write(tx)
+    await audit.record(tx, { action, organizationId, resourceType: 'workspace', resourceId: id })
+    return (await store.find(tx.db, id)) as Workspace
+  })
+}
+
+/** Organization tokens cannot lock: nobody could be asked to unlock again. */
+function holderOf(ctx: Ctx): Holder {
+  const { kind, id } = authorizeAnyone(ctx)
+  return { lockedByUserId: kind === 'user' ? id : null, lockedByTeamId: kind === 'team' ? id : null }
+}
+
+/** Clients look for "is locked by User" and "is locked by Team". */
+async function describeLock(ctx: Ctx, holder: Holder): Promise<string> {
+  const name = await store.findHolderName(ctx.db, holder)
+  if (name === undefined) return 'Workspace is locked by somebody who no longer exists; force-unlock it.'
+  return `Workspace is locked by ${holder.lockedByUserId ? 'User' : 'Team'} ${name}.`
+}

@@ -1,0 +1,239 @@
+import { type Static, Type } from 'typebox'
+import { accessTo } from '../../auth/authorize.ts'
+import { type Access, type Permission, permits } from '../../auth/permissions.ts'
+import type { Ctx } from '../../context.ts'
+import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
+import { Nullable, OneOf, Text, ToOne } from '../../http/schema.ts'
+import { camelKeys } from '../../lib/case.ts'
+import {
+  TagBindings,
+  toRelationships as toBindingRelationships,
+  toBindings,
+} from '../tag-bindings/resource.ts'
+import type { EffectiveTagBinding } from '../tag-bindings/service.ts'
+import { Tags, toNamedTags } from '../tags/resource.ts'
+import type { Workspace, WorkspaceAttributes } from './service.ts'
+
+export const TYPE = 'workspaces'
+
+const Flag = Type.Optional(Type.Boolean())
+const Paths = Type.Optional(Nullable(Type.Array(Text(), { maxItems: 1000 })))
+const VERSION = '(?:(?:=|!=|>|>=|<|<=|~>)\\s*)?\\d+(?:\\.\\d+){0,2}(?:-[0-9A-Za-z.-]+)?'
+
+export const Attributes = Type.Object({
+  name: Text({
+    pattern: '^[A-Za-z0-9_-]{1,90}$',
+    rule: '1 to 90 letters, digits, hyphens and underscores',
+  }),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
+  'execution-mode': Type.Optional(OneOf('remote', 'local')),
+  operations: Flag,
+  'setting-overwrites': Type.Optional(
+    Type.Object({ 'execution-mode': Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+  ),
+  'terraform-version': Type.Optional(
+    Text({
+      pattern: `^(?:latest|${VERSION}(?:\\s*,\\s*${VERSION})*)$`,
+      rule: 'a version such as 1.9.8, a constraint such as ~> 1.9.0, or latest',
+    }),
+  ),
+  'working-directory': Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 1024,
+        pattern: '^(?!(?:.*/)?\\.\\.(?:/|$))',
+        'x-rule': 'a directory inside the configuration',
+      }),
+    ),
+  ),
+  'auto-apply': Flag,
+  'auto-apply-run-trigger': Flag,
+  'allow-destroy-plan': Flag,
+  'assessments-enabled': Flag,
+  'file-triggers-enabled': Flag,
+  'global-remote-state': Flag,
+  'project-remote-state': Flag,
+  'queue-all-runs': Flag,
+  'speculative-enabled': Flag,
+  'structured-run-output-enabled': Flag,
+  'trigger-prefixes': Paths,
+  'trigger-patterns': Paths,
+  'source-name': Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+  'source-url': Type.Optional(
+    Nullable(Text({ maxLength: 2048, pattern: '^https?://\\S+$', rule: 'an http or https address' })),
+  ),
+  'auto-destroy-at': Type.Optional(Nullable(Text())),
+  'auto-destroy-activity-duration': Type.Optional(
+    Nullable(
+      Text({
+        pattern: '^\\d{1,4}[dh]$',
+        predicate: "has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+      }),
+    ),
+  ),
+  'inherits-project-auto-destroy': Flag,
+  'vcs-repo': Type.Optional(Type.Null()),
+})
+
+export const Relationships = Type.Object({
+  project: Type.Optional(ToOne('projects')),
+  'tag-bindings': Type.Optional(TagBindings),
+  tags: Type.Optional(Tags),
+})
+
+interface Input {
+  attributes: Partial<Static<typeof Attributes>>
+  relationships: Static<typeof Relationships>
+}
+
+/** What a request's resource object says about a workspace. */
+export function toAttributes({ attributes, relationships }: Input): WorkspaceAttributes {
+  const { project, 'tag-bindings': bindings, tags } = relationships
+  const { settingOverwrites, vcsRepo: _, ...settings } = camelKeys(attributes)
+  return {
+    settings: { ...settings, overwritesExecutionMode: settingOverwrites?.['execution-mode'] },
+    projectId: project?.data.id,
+    tagBindings: bindings && toBindings(bindings),
+    tags: tags && toNamedTags(tags),
+  }
+}
+
+/** The permissions that clients ask for, and which of ours answers. */
+const SHOWN_PERMISSIONS: Record<string, Permission> = {
+  'can-update': 'workspaces:manage',
+  'can-destroy': 'workspaces:manage',
+  'can-queue-run': 'workspaces:lock',
+  'can-queue-apply': 'workspaces:lock',
+  'can-queue-destroy': 'workspaces:lock',
+  'can-read-run': 'workspaces:read',
+  'can-read-variable': 'workspaces:read',
+  'can-update-variable': 'workspaces:manage',
+  'can-read-state-versions': 'workspaces:read',
+  'can-read-state-outputs': 'workspaces:read',
+  'can-create-state-versions': 'workspaces:lock',
+  'can-lock': 'workspaces:lock',
+  'can-unlock': 'workspaces:lock',
+  'can-force-unlock': 'workspaces:manage',
+  'can-read-settings': 'workspaces:read',
+  'can-manage-tags': 'workspaces:manage',
+  'can-manage-run-tasks': 'workspaces:manage',
+  'can-manage-assessments': 'workspaces:manage',
+  'can-manage-ephemeral-workspaces': 'workspaces:manage',
+  'can-read-assessment-results': 'workspaces:read',
+}
+
+function permissionsOf(access: Access, { allowForceDelete }: Workspace): Record<string, boolean> {
+  const shown = Object.entries(SHOWN_PERMISSIONS).map(([name, permission]) => [
+    name,
+    permits(access, permission),
+  ])
+  const forceDelete = permits(access, 'workspaces:manage') && (allowForceDelete || access.owner)
+  return { ...Object.fromEntries(shown), 'can-force-delete': forceDelete, 'can-manage-hyok': false }
+}
+
+/** The workspace as clients see it; `effective` bindings only when they are to be included. */
+export async function toResource(
+  ctx: Ctx,
+  workspace: Workspace,
+  effective?: readonly EffectiveTagBinding[],
+): Promise<Resource> {
+  const access = await accessTo(ctx, workspace.organizationId)
+  return {
+    id: workspace.id,
+    type: TYPE,
+    attributes: {
+      ...settingsOf(workspace),
+      ...NOT_YET_MEASURED,
+      name: workspace.name,
+      locked: workspace.locked,
+      'locked-reason': workspace.lockedReason,
+      'tag-names': workspace.tagNames,
+      'created-at': workspace.createdAt,
+      'updated-at': workspace.updatedAt,
+      'latest-change-at': workspace.updatedAt,
+      actions: { 'is-destroyable': true },
+      'can-queue-destroy-plan': workspace.allowDestroyPlan && permits(access, 'workspaces:lock'),
+      permissions: permissionsOf(access, workspace),
+    },
+    relationships: relationshipsOf(workspace, effective),
+    links: {
+      self: `/api/v2/organizations/${workspace.organizationName}/workspaces/${workspace.name}`,
+      'self-html': `/app/${workspace.organizationName}/workspaces/${workspace.name}`,
+    },
+  }
+}
+
+function settingsOf(workspace: Workspace) {
+  const overwrites = workspace.executionMode !== null
+  const executionMode = workspace.executionMode ?? workspace.inheritedExecutionMode
+  const { inheritsProjectAutoDestroy: inherits } = workspace
+  return {
+    description: workspace.description,
+    'execution-mode': executionMode,
+    operations: executionMode !== 'local',
+    'setting-overwrites': { 'execution-mode': overwrites, 'agent-pool': overwrites },
+    'terraform-version': workspace.terraformVersion,
+    'working-directory': workspace.workingDirectory,
+    'auto-apply': workspace.autoApply,
+    'auto-apply-run-trigger': workspace.autoApplyRunTrigger,
+    'allow-destroy-plan': workspace.allowDestroyPlan,
+    'assessments-enabled': workspace.assessmentsEnabled,
+    'file-triggers-enabled': workspace.fileTriggersEnabled,
+    'global-remote-state': workspace.globalRemoteState,
+    'project-remote-state': workspace.projectRemoteState,
+    'queue-all-runs': workspace.queueAllRuns,
+    'speculative-enabled': workspace.speculativeEnabled,
+    'structured-run-output-enabled': workspace.structuredRunOutputEnabled,
+    'trigger-prefixes': JSON.parse(workspace.triggerPrefixes),
+    'trigger-patterns': JSON.parse(workspace.triggerPatterns),
+    'source-name': workspace.sourceName,
+    'source-url': workspace.sourceUrl,
+    'auto-destroy-at': workspace.autoDestroyAt,
+    'auto-destroy-activity-duration': inherits
+      ? workspace.projectAutoDestroyActivityDuration
+      : workspace.autoDestroyActivityDuration,
+    'inherits-project-auto-destroy': inherits,
+  }
+}
+
+/** What the public API tells of parts that no workspace has here: connections, assessments, runs, state. */
+const NOT_YET_MEASURED = {
+  environment: 'default',
+  'migration-environment': null,
+  source: 'tfe-api',
+  'source-module-id': null,
+  'no-code-upgrade-available': false,
+  'vcs-repo': null,
+  'vcs-repo-identifier': null,
+  'auto-destroy-status': null,
+  'last-assessment-result-at': null,
+  'resource-count': 0,
+  'apply-duration-average': null,
+  'plan-duration-average': null,
+  'policy-check-failures': null,
+  'run-failures': null,
+  'workspace-kpis-runs-count': null,
+} as const
+
+function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagBinding[] | undefined) {
+  const { id, organizationName, lockedByTeamId, lockedByUserId } = workspace
+  return {
+    organization: toOne('organizations', organizationName),
+    project: {
+      ...toOne('projects', workspace.projectId),
+      links: { related: `/api/v2/projects/${workspace.projectId}` },
+    },
+    'locked-by': lockedByTeamId ? toOne('teams', lockedByTeamId) : toOne('users', lockedByUserId),
+    'agent-pool': toOne('agent-pools', null),
+    'ssh-key': toOne('ssh-keys', null),
+    'current-run': toOne('runs', null),
+    'latest-run': toOne('runs', null),
+    'current-state-version': toOne('state-versions', null),
+    'current-configuration-version': toOne('configuration-versions', null),
+    'current-assessment-result': toOne('assessment-results', null),
+    readme: toOne('workspace-readme', null),
+    outputs: toMany('workspace-outputs', []),
+    vars: toMany('vars', []),
+    ...toBindingRelationships(TYPE, id, effective),
+  }
+}

@@ -1,0 +1,134 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../context.ts'
+import { includable, include } from '../../http/includes.ts'
+import { many, one, type Resource } from '../../http/jsonapi.ts'
+import type { PathParams, Routes } from '../../http/routes.ts'
+import { Changes, input, Values, valuesOf } from '../../http/schema.ts'
+import * as organizations from '../organizations/service.ts'
+import { sideload, toTagFilters } from '../tag-bindings/resource.ts'
+import { Attributes, Relationships, TYPE, toAttributes, toResource } from './resource.ts'
+import type { Workspace, WorkspaceRef } from './service.ts'
+import * as service from './service.ts'
+
+const Show = Type.Object({ include: Type.Optional(Type.String()) })
+
+const List = Type.Object({
+  ...Show.properties,
+  'search[name]': Type.Optional(Type.String({ maxLength: 255 })),
+  'search[wildcard-name]': Type.Optional(Type.String({ maxLength: 255 })),
+  'search[tags]': Type.Optional(Values),
+  'search[exclude-tags]': Type.Optional(Values),
+  'filter[project][id]': Type.Optional(Type.String({ maxLength: 255 })),
+  sort: Type.Optional(Type.String({ maxLength: 255 })),
+})
+
+/** Everything the public API includes; what a workspace does not have brings nothing along. */
+const INCLUDES = [
+  'agent-pool',
+  'current-assessment-result',
+  'current-configuration-version',
+  'current-configuration-version.ingress-attributes',
+  'current-run',
+  'current-run.apply',
+  'current-run.configuration-version',
+  'current-run.configuration-version.ingress-attributes',
+  'current-run.plan',
+  'current-state-version',
+  'effective-tag-bindings',
+  'latest-run',
+  'latest-run.configuration-version',
+  'latest-run.plan',
+  'locked-by',
+  'organization',
+  'outputs',
+  'project',
+  'readme',
+  'vars',
+]
+
+const SORTS = {
+  name: { column: 'name', descending: false },
+  '-name': { column: 'name', descending: true },
+  'latest-change-at': { column: 'updatedAt', descending: false },
+  '-latest-change-at': { column: 'updatedAt', descending: true },
+} as const
+
+/** The resources of a document about `workspaces`, and what `wanted` includes. */
+async function present(ctx: Ctx, workspaces: readonly Workspace[], wanted: string | undefined) {
+  const { bindings, included } = await sideload(ctx, wanted, workspaces.map(service.ownerOf))
+  const resources = await Promise.all(workspaces.map((each) => toResource(ctx, each, bindings.get(each.id))))
+  const others = await include(ctx, wanted, INCLUDES, resources)
+  return { resources, included: others && [...others, ...included] }
+}
+
+function refOf({ id, organization_name: organizationName, name }: PathParams): WorkspaceRef {
+  return id === undefined ? { organizationName, name } : { id }
+}
+
+export const routes: Routes = (app) => {
+  const collection = '/api/v2/organizations/:organization_name/workspaces'
+
+  includable(TYPE, async (ctx, ids) => {
+    const workspaces = await service.listVisible(ctx, ids)
+    return Promise.all(workspaces.map((each) => toResource(ctx, each)))
+  })
+
+  app.get(collection, { schema: { querystring: List } }, async ({ ctx, path, query, page, href }) => {
+    const filter = {
+      name: query['search[name]'],
+      wildcardName: query['search[wildcard-name]'],
+      projectId: query['filter[project][id]'],
+      tags: valuesOf(query['search[tags]']),
+      excludedTags: valuesOf(query['search[exclude-tags]']),
+      tagged: toTagFilters(query),
+      sort: SORTS[query.sort as keyof typeof SORTS] ?? SORTS.name,
+    }
+    const found = await service.list(ctx, path.organization_name, filter, page)
+    const { resources, included } = await present(ctx, found.items, query.include)
+    return many({ ...found, items: resources }, href, (resource) => resource, included)
+  })
+
+  app.post(
+    collection,
+    {
+      schema: { body: input(TYPE, Attributes, Relationships) },
+      config: {
+        access: (ctx, path) => organizations.getByName(ctx, path.organization_name, 'workspaces:manage'),
+      },
+    },
+    async ({ ctx, path, body }, reply) => {
+      const { settings, ...others } = toAttributes(body.data)
+      const attributes = { ...others, settings: { ...settings, name: body.data.attributes.name } }
+      const created = await service.create(ctx, path.organization_name, attributes)
+      return reply.code(201).send(one(await toResource(ctx, created)))
+    },
+  )
+
+  for (const member of ['/api/v2/workspaces/:id', `${collection}/:name`]) {
+    app.get(member, { schema: { querystring: Show } }, async ({ ctx, path, query }) => {
+      const { resources, included } = await present(ctx, [await service.get(ctx, refOf(path))], query.include)
+      return one(resources[0] as Resource, included)
+    })
+
+    app.patch(
+      member,
+      {
+        schema: { body: input(TYPE, Changes(Attributes), Relationships) },
+        config: { access: (ctx, path) => service.get(ctx, refOf(path), 'workspaces:manage') },
+      },
+      async ({ ctx, path, body }) => {
+        return one(await toResource(ctx, await service.update(ctx, refOf(path), toAttributes(body.data))))
+      },
+    )
+
+    app.delete(member, async ({ ctx, path }, reply) => {
+      await service.remove(ctx, refOf(path))
+      return reply.code(204).send()
+    })
+
+    app.post(`${member}/actions/safe-delete`, async ({ ctx, path }, reply) => {
+      await service.removeSafely(ctx, refOf(path))
+      return reply.code(204).send()
+    })
+  }
+}

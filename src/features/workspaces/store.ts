@@ -1,0 +1,202 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { contains, matchesWildcard, paginate } from '../../db/queries.ts'
+import type { Db } from '../../db/transaction.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import type { WorkspaceTable } from './table.ts'
+
+/** A workspace with what its project, its organization and its tags have to say about it. */
+export interface Workspace extends Selectable<WorkspaceTable> {
+  organizationName: string
+  allowForceDelete: boolean
+  /** What applies unless the workspace has its own. */
+  inheritedExecutionMode: string
+  projectAutoDestroyActivityDuration: string | null
+  /** Flat tags, and the keys of bindings without a value, which clients take for the same; by name. */
+  tagNames: string[]
+}
+
+export interface WorkspaceFilter {
+  /** Part of the name. */
+  name?: string | undefined
+  /** The name, with `*` for any text. */
+  wildcardName?: string | undefined
+  projectId?: string | undefined
+  /** Flat tags or keys of effective bindings that a workspace must have, all of them. */
+  tags?: readonly string[] | undefined
+  /** Of these a workspace must have none. */
+  excludedTags?: readonly string[] | undefined
+  /** Effective bindings that a workspace must have, all of them. */
+  tagged?: readonly { key: string; value: string | undefined }[]
+  sort?: { column: 'name' | 'updatedAt'; descending: boolean }
+}
+
+function select(db: Db) {
+  return db
+    .selectFrom('workspaces')
+    .innerJoin('organizations', 'organizations.id', 'workspaces.organizationId')
+    .innerJoin('projects', 'projects.id', 'workspaces.projectId')
+    .selectAll('workspaces')
+    .select((eb) => [
+      'organizations.name as organizationName',
+      'organizations.allowForceDeleteWorkspaces as allowForceDelete',
+      'projects.autoDestroyActivityDuration as projectAutoDestroyActivityDuration',
+      eb.fn
+        .coalesce('projects.defaultExecutionMode', 'organizations.defaultExecutionMode')
+        .as('inheritedExecutionMode'),
+    ])
+}
+
+/** One page, by name unless the filter says otherwise. */
+export async function list(db: Db, organizationId: string, filter: WorkspaceFilter, page: PageRequest) {
+  const { name, wildcardName, projectId, tags = [], excludedTags = [], tagged = [], sort } = filter
+  let workspaces = select(db).where('workspaces.organizationId', '=', organizationId)
+  if (name) workspaces = workspaces.where((eb) => contains(eb, 'workspaces.name', name))
+  if (wildcardName)
+    workspaces = workspaces.where((eb) => matchesWildcard(eb, 'workspaces.name', wildcardName))
+  if (projectId) workspaces = workspaces.where('workspaces.projectId', '=', projectId)
+  for (const tag of tags) workspaces = workspaces.where(hasTag(tag))
+  for (const tag of excludedTags) workspaces = workspaces.where(sql<boolean>`not (${hasTag(tag)})`)
+  for (const { key, value } of tagged) workspaces = workspaces.where(hasBinding(key, value))
+  const { column, descending } = sort ?? { column: 'name', descending: false }
+  const found = await paginate(
+    workspaces.orderBy(`workspaces.${column}`, descending ? 'desc' : 'asc').orderBy('workspaces.id'),
+    page,
+  )
+  return { ...found, items: await withTagNames(db, found.items) }
+}
+
+/** A condition on `workspaces`: the flat tag, or an effective binding with that key. */
+function hasTag(name: string) {
+  return sql<boolean>`(${hasBinding(name)} or exists (
+    select 1 from workspace_tags join tags on tags.id = workspace_tags.tag_id
+    where workspace_tags.workspace_id = workspaces.id and tags.name = ${name}))`
+}
+
+/** A condition on `workspaces`: an effective binding, own or inherited and not overridden. */
+function hasBinding(key: string, value?: string) {
+  const anyValue = sql`1 = 1`
+  const direct = sql`select 1 from tag_bindings own
+    where own.workspace_id = workspaces.id and own.key = ${key}`
+  return sql<boolean>`(exists (${direct} and ${value === undefined ? anyValue : sql`own.value = ${value}`})
+    or (not exists (${direct}) and exists (
+      select 1 from tag_bindings inherited
+      where inherited.project_id = workspaces.project_id and inherited.key = ${key}
+        and ${value === undefined ? anyValue : sql`inherited.value = ${value}`})))`
+}
+
+async function withTagNames<T extends { id: string }>(
+  db: Db,
+  workspaces: T[],
+): Promise<(T & { tagNames: string[] })[]> {
+  if (workspaces.length === 0) return []
+  const ids = workspaces.map((workspace) => workspace.id)
+  const names = await db
+    .selectFrom('workspaceTags')
+    .innerJoin('tags', 'tags.id', 'workspaceTags.tagId')
+    .select(['workspaceTags.workspaceId', 'tags.name'])
+    .where('workspaceTags.workspaceId', 'in', ids)
+    .union((eb) =>
+      eb
+        .selectFrom('tagBindings')
+        .select(['tagBindings.workspaceId as workspaceId', 'tagBindings.key as name'])
+        .where('tagBindings.workspaceId', 'in', ids)
+        .where('tagBindings.value', '=', '')
+        .$narrowType<{ workspaceId: string }>(),
+    )
+    .orderBy('name')
+    .execute()
+  return workspaces.map((workspace) => ({
+    ...workspace,
+    tagNames: names.filter(({ workspaceId }) => workspaceId === workspace.id).map(({ name }) => name),
+  }))
+}
+
+export async function find(db: Db, id: string): Promise<Workspace | undefined> {
+  const found = await select(db).where('workspaces.id', '=', id).execute()
+  return (await withTagNames(db, found))[0]
+}
+
+/** The workspace of the organization with this name, whatever the case. */
+export async function findByName(
+  db: Db,
+  organizationId: string,
+  name: string,
+): Promise<Workspace | undefined> {
+  const found = await select(db)
+    .where('workspaces.organizationId', '=', organizationId)
+    .where(sql`lower(workspaces.name)`, '=', name.toLowerCase())
+    .execute()
+  return (await withTagNames(db, found))[0]
+}
+
+export async function listByIds(db: Db, ids: readonly string[]): Promise<Workspace[]> {
+  return withTagNames(db, await select(db).where('workspaces.id', 'in', ids).execute())
+}
+
+export async function insert(db: Db, row: Insertable<WorkspaceTable>): Promise<void> {
+  await db.insertInto('workspaces').values(row).execute()
+}
+
+export async function update(db: Db, id: string, changes: Updateable<WorkspaceTable>): Promise<void> {
+  await db.updateTable('workspaces').set(changes).where('id', '=', id).execute()
+}
+
+export async function remove(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('workspaces').where('id', '=', id).execute()
+}
+
+/** Deletes the workspace unless it is locked; whether it did. */
+export async function removeUnlocked(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('workspaces')
+    .where('id', '=', id)
+    .where('locked', '=', false)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** A lock's holder: one of both is set, or neither once the holder was deleted. */
+export interface Holder {
+  lockedByUserId: string | null
+  lockedByTeamId: string | null
+}
+
+/** Locks the workspace if it is not locked; whether it did. */
+export async function lock(
+  db: Db,
+  id: string,
+  holder: Holder,
+  lockedReason: string | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workspaces')
+    .set({ ...holder, locked: true, lockedReason })
+    .where('id', '=', id)
+    .where('locked', '=', false)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Unlocks the workspace if it is locked (and by `holder`, unless undefined); whether it did. */
+export async function unlock(db: Db, id: string, holder?: Holder): Promise<boolean> {
+  let locked = db
+    .updateTable('workspaces')
+    .set({ locked: false, lockedReason: null, lockedByUserId: null, lockedByTeamId: null })
+    .where('id', '=', id)
+    .where('locked', '=', true)
+  if (holder) {
+    locked = locked
+      .where('lockedByUserId', 'is not distinct from', holder.lockedByUserId)
+      .where('lockedByTeamId', 'is not distinct from', holder.lockedByTeamId)
+  }
+  const { numUpdatedRows } = await locked.executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** What the holder is called: a user's or a team's name. */
+export async function findHolderName(db: Db, holder: Holder): Promise<string | undefined> {
+  const user = db.selectFrom('users').select('username as name').where('id', '=', holder.lockedByUserId)
+  const team = db.selectFrom('teams').select('name').where('id', '=', holder.lockedByTeamId)
+  const found = await (holder.lockedByUserId ? user : team).executeTakeFirst()
+  return found?.name
+}
