@@ -75,21 +75,26 @@ export class Client {
   }
 }
 
+export type TestUser = Client & { id: string; username: string; email: string }
+
+export type TestMember = TestUser & { membershipId: string; teamId: string | undefined }
+
 /** An organization of a test's own, so that nothing has to be cleaned up. */
 export interface TestOrganization {
   name: string
   /** `/api/v2/organizations/<name>` */
   path: string
-  owner: Client
+  owner: TestUser
 }
 
 /** A server in this process, with a database and a data directory of its own. */
 export class TestServer {
   readonly dialect: Dialect
-  readonly #settings: Record<string, string>
+  #settings: Record<string, string>
   readonly #directory = mkdtempSync(join(tmpdir(), 'plinth-test-'))
   readonly #adminToken = `admin-token-${randomUUID()}`
   #running: RunningServer | undefined
+  #databaseUrl: string | undefined
   /** Every line the server logged. */
   readonly logLines: string[] = []
   config!: Config
@@ -114,7 +119,7 @@ export class TestServer {
       PLINTH_DATA_DIR: this.#directory,
       PLINTH_RATE_LIMIT: '0',
       PLINTH_ADMIN_TOKEN: this.#adminToken,
-      ...(this.dialect === 'postgres' && { PLINTH_DATABASE_URL: await createPostgresDatabase() }),
+      ...(this.dialect === 'postgres' && { PLINTH_DATABASE_URL: await this.#postgresUrl() }),
       ...this.#settings,
     }
     const sink = new Writable({
@@ -133,6 +138,18 @@ export class TestServer {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
+  /** Stops and starts the server on the same data, with `settings` beside or in place of those it had. */
+  async restart(settings: Record<string, string> = {}): Promise<void> {
+    await this.#running?.stop()
+    this.#settings = { ...this.#settings, ...settings }
+    await this.start()
+  }
+
+  async #postgresUrl(): Promise<string> {
+    this.#databaseUrl ??= await createPostgresDatabase()
+    return this.#databaseUrl
+  }
+
   get nobody(): Client {
     return new Client(this, undefined)
   }
@@ -146,7 +163,7 @@ export class TestServer {
   }
 
   /** A new user with a token, in no organization: a stranger to every one of them. */
-  async user(): Promise<Client & { id: string; email: string }> {
+  async user(): Promise<TestUser> {
     const username = `user-${unique()}`
     const email = `${username}@example.com`
     const created = await this.admin.post('/api/v2/admin/users', {
@@ -156,7 +173,45 @@ export class TestServer {
     const token = await this.admin.post(`/api/v2/users/${id}/authentication-tokens`, {
       data: { type: 'authentication-tokens', attributes: { description: 'test' } },
     })
-    return Object.assign(this.as(expectStatus(token, 201).body.data.attributes.token), { id, email })
+    const { token: secret } = expectStatus(token, 201).body.data.attributes
+    return Object.assign(this.as(secret), { id, username, email })
+  }
+
+  /** A new member of an organization, in a new team with `grants` (such as `manage-teams`) if there are any. */
+  async member({ path, owner }: TestOrganization, grants: readonly string[] = []): Promise<TestMember> {
+    const user = await this.user()
+    const teamId = grants.length > 0 ? await this.team({ path, owner }, grants) : undefined
+    const relationships = { teams: { data: teamId ? [{ id: teamId, type: 'teams' }] : [] } }
+    const membership = await owner.post(`${path}/organization-memberships`, {
+      data: { type: 'organization-memberships', attributes: { email: user.email }, relationships },
+    })
+    const { id: membershipId } = expectStatus(membership, 201).body.data
+    return Object.assign(user, { membershipId, teamId })
+  }
+
+  /** The id of a new secret team with `grants`. */
+  async team(
+    { path, owner }: Omit<TestOrganization, 'name'>,
+    grants: readonly string[] = [],
+  ): Promise<string> {
+    const access = Object.fromEntries(grants.map((grant) => [grant, true]))
+    const created = await owner.post(`${path}/teams`, {
+      data: { type: 'teams', attributes: { name: `team-${unique()}`, 'organization-access': access } },
+    })
+    return expectStatus(created, 201).body.data.id
+  }
+
+  /** Speaks with a token of a new team with `grants`. */
+  async teamToken(organization: TestOrganization, grants: readonly string[] = []): Promise<Client> {
+    const id = await this.team(organization, grants)
+    const created = await organization.owner.post(`/api/v2/teams/${id}/authentication-token`)
+    return this.as(expectStatus(created, 201).body.data.attributes.token)
+  }
+
+  /** Speaks with the organization's token. */
+  async organizationToken({ path, owner }: TestOrganization): Promise<Client> {
+    const created = await owner.post(`${path}/authentication-token`)
+    return this.as(expectStatus(created, 201).body.data.attributes.token)
   }
 
   /** A new organization and the user who owns it. */
