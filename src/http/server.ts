@@ -29,6 +29,11 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     // A client gets this long to send a request's head, and any request this long to arrive in full.
     connectionTimeout: 60_000,
     forceCloseConnections: 'idle',
+    // An address that cannot be decoded comes to no route and passes no hook.
+    frameworkErrors: (error, request, reply) => {
+      prepare(services, request)
+      return answer(error, request, reply)
+    },
     genReqId: () => newId('req'),
     logger: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
@@ -85,7 +90,7 @@ const API_HEADERS = {
 }
 
 function prepare(services: Services, request: FastifyRequest): void {
-  const query = request.query as Record<string, string | undefined>
+  const query = (request.query ?? {}) as Record<string, string | undefined>
   request.ctx = {
     ...services,
     subject: undefined,
@@ -149,6 +154,8 @@ function translate(error: FastifyError): AppError | undefined {
       return new AppError('tooLarge', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new AppError('badRequest', 'The body does not have the length that was announced.')
+    case 'FST_ERR_BAD_URL':
+      return new AppError('badRequest', 'The address is not valid.')
     default:
       return error.statusCode === 404 ? notFound() : undefined
   }
