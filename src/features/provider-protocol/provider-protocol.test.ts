@@ -5,6 +5,7 @@ import {
   createPlatform,
   createProvider,
   createVersion,
+  makeArchive,
   makeKey,
   publish,
   put,
@@ -78,7 +79,10 @@ onEachDialect('the provider registry protocol', (server) => {
     const packageStatus = async (arch: string) =>
       (await owner.get(`${PROVIDERS}/${name}/demo/1.0.0/download/linux/${arch}`)).status
     const { links } = await createVersion(owner, path, '1.0.0', key)
-    const files = { amd64: 'one', arm64: 'two' }
+    const files = {
+      amd64: await makeArchive('demo', '1.0.0', 'one'),
+      arm64: await makeArchive('demo', '1.0.0', 'two'),
+    }
     const uploads: Record<string, string> = {}
     for (const [arch, bytes] of Object.entries(files)) {
       const platform = { os: 'linux', arch, filename: `${arch}.zip`, shasum: sha256(bytes) }
@@ -91,14 +95,14 @@ onEachDialect('the provider registry protocol', (server) => {
     )
     expect(await listed()).toEqual([])
     expectStatus(await put(links['shasums-upload'], shasums), 200)
-    expectStatus(await put(uploads['amd64'] as string, 'one'), 200)
+    expectStatus(await put(uploads['amd64'] as string, files.amd64), 200)
     expect(await listed()).toEqual([])
     expect(await packageStatus('amd64')).toBe(404)
     expectStatus(await put(links['shasums-sig-upload'], await key.sign(shasums)), 200)
     expect(await listed()).toMatchObject([{ version: '1.0.0', platforms: [{ os: 'linux', arch: 'amd64' }] }])
     expect(await packageStatus('amd64')).toBe(200)
     expect(await packageStatus('arm64')).toBe(404)
-    expectStatus(await put(uploads['arm64'] as string, 'two'), 200)
+    expectStatus(await put(uploads['arm64'] as string, files.arm64), 200)
     expect((await listed())[0].platforms).toHaveLength(2)
     expectStatus(await owner.delete(`${path}/versions/1.0.0`), 204)
     expect(await listed()).toEqual([])

@@ -51,7 +51,7 @@ function toPackages(platforms: InstallablePlatform[]) {
   return Object.fromEntries(
     platforms.map(({ os, arch, shasum, packageHash, size }) => [
       `${os}_${arch}`,
-      { hashes: [`zh:${shasum}`, ...(packageHash ? [packageHash] : [])], package_size: size },
+      { hashes: [`zh:${shasum}`, packageHash], package_size: size },
     ]),
   )
 }

@@ -7,8 +7,8 @@ import { isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { packageHash } from '../../lib/package-hash.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
+import { ArchiveError, checkProviderArchive } from '../../lib/provider-archive.ts'
 import * as audit from '../audit-trail/service.ts'
 import type { VersionDetails } from '../registry-provider-versions/service.ts'
 import * as versions from '../registry-provider-versions/service.ts'
@@ -106,15 +106,18 @@ export async function getLinked(ctx: Ctx, id: string): Promise<RegistryProviderP
   return platform
 }
 
-/** Takes a platform's archive. Refuses one whose SHA-256 is not the platform's. */
+/**
+ * Takes a platform's archive. Refuses one whose SHA-256 is not the platform's, and one that clients could not
+ * install or should not unpack.
+ */
 export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Promise<void> {
   const known = await getLinked(ctx, id)
-  const hash = staged.sha256 === known.shasum ? await packageHash(staged.path) : undefined
+  const hash = staged.sha256 === known.shasum ? await checkArchive(ctx, known, staged) : null
   await inTransaction(ctx, async (tx) => {
     const platform = await store.lock(tx.db, id)
     if (!platform) throw notFound()
     if (await isUploaded(tx, platform.binaryBlob, staged.sha256)) return
-    if (staged.sha256 !== platform.shasum) {
+    if (hash === null) {
       throw new AppError(
         'unprocessable',
         `The file has SHA-256 ${staged.sha256}, but platform ${platform.os}_${platform.arch} expects ${platform.shasum}.`,
@@ -122,8 +125,21 @@ export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Pr
     }
     const key = `providers/${id}/${staged.sha256}`
     await keep(tx.db, key, staged, tx.now())
-    await store.update(tx.db, id, { binaryBlob: key, packageHash: hash ?? null, updatedAt: tx.now() })
+    await store.update(tx.db, id, { binaryBlob: key, packageHash: hash, updatedAt: tx.now() })
   })
+}
+
+async function checkArchive(
+  ctx: Ctx,
+  { versionId }: RegistryProviderPlatform,
+  staged: StagedBlob,
+): Promise<string> {
+  try {
+    return await checkProviderArchive(staged.path, await versions.getProviderName(ctx, versionId))
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error
+    throw new AppError('unprocessable', `The archive is refused: ${error.message}.`)
+  }
 }
 
 /** The stored archive of a platform; 404 until it is uploaded. */

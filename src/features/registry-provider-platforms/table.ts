@@ -9,7 +9,7 @@ export interface RegistryProviderPlatformTable {
   /** SHA-256 of the archive, lower-case hexadecimal. */
   shasum: Immutable<string>
   binaryBlob: string | null
-  /** The `h1:` hash of the archive's contents, as lock files record it; null when it is not a zip archive. */
+  /** The `h1:` hash of the archive's contents, as lock files record it; known once that is uploaded. */
   packageHash: string | null
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp

@@ -75,6 +75,13 @@ export async function lockForPlatform(
   return getById(tx, id)
 }
 
+/** The name of the provider that a version is of, for files that a signed link let in. */
+export async function getProviderName(ctx: Ctx, id: string): Promise<string> {
+  const name = await store.findProviderName(ctx.db, id)
+  if (!name) throw notFound()
+  return name
+}
+
 /** The digests that a version's SHA256SUMS lists, by file name; undefined until that is uploaded. */
 export function listDigests(
   ctx: Ctx,

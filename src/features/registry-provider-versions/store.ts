@@ -31,6 +31,16 @@ export function find(db: Db, id: string): Promise<RegistryProviderVersion | unde
   return db.selectFrom('registryProviderVersions').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+export async function findProviderName(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('registryProviderVersions')
+    .innerJoin('registryProviders', 'registryProviders.id', 'registryProviderVersions.providerId')
+    .select('registryProviders.name')
+    .where('registryProviderVersions.id', '=', id)
+    .executeTakeFirst()
+  return row?.name
+}
+
 /** The version, to be changed: others that want to change it wait. */
 export function lock(db: Db, id: string): Promise<RegistryProviderVersion | undefined> {
   return db
