@@ -47,6 +47,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
   })
   parseBodies(app)
   continueLate(app)
+  closeAfterLastAnswer(app)
 
   const limiter = new RateLimiter(config.rateLimit)
   for (const name of ['ctx', 'path', 'page', 'href'] as const) app.decorateRequest(name)
@@ -110,6 +111,17 @@ function parseBodies(app: App): void {
     return parseJson(request, text as string, (error, body) =>
       done(error && new AppError('badRequest', 'The body is not valid JSON.'), body),
     )
+  })
+}
+
+/** A connection kept alive after the answer under way at a shutdown would hold it up until it times out. */
+function closeAfterLastAnswer(app: App): void {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onResponse', async () => {
+    if (closing) setImmediate(() => app.server.closeIdleConnections())
   })
 }
 
