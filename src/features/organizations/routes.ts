@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { accessTo, authorizeUser } from '../../auth/authorize.ts'
 import { type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
+import { includable } from '../../http/includes.ts'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
 import type { Routes } from '../../http/routes.ts'
 import { Changes, input, Nullable, OneOf, Text } from '../../http/schema.ts'
@@ -137,6 +138,11 @@ function toChanges(attributes: Partial<Static<typeof Attributes>>) {
 export const routes: Routes = (app) => {
   const collection = '/api/v2/organizations'
   const member = '/api/v2/organizations/:organization_name'
+
+  includable(TYPE, async (ctx, names) => {
+    const visible = await service.listVisible(ctx, names)
+    return Promise.all(visible.map((item) => toResource(ctx, item)))
+  })
 
   app.get(collection, { schema: { querystring: Query } }, async ({ ctx, query, page, href }) => {
     return many(await service.list(ctx, query.q, page), href, (item) => toResource(ctx, item))

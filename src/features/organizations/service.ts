@@ -1,4 +1,4 @@
-import { authorize, authorizeAnyone, authorizeUser } from '../../auth/authorize.ts'
+import { authorize, authorizeAnyone, authorizeUser, can } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
@@ -60,6 +60,17 @@ export async function getById(ctx: Ctx, id: string, permission: Permission): Pro
 /** The organization called `name`, whatever the case, for callers that then ask what the subject may do there. */
 export function findByName(ctx: Ctx, name: string): Promise<Organization | undefined> {
   return store.findByName(ctx.db, name)
+}
+
+/** The organizations with these names that the subject may see. */
+export async function listVisible(ctx: Ctx, names: readonly string[]): Promise<Organization[]> {
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const organization = await store.findByName(ctx.db, name)
+      return organization && (await can(ctx, 'organizations:read', organization.id)) ? [organization] : []
+    }),
+  )
+  return found.flat()
 }
 
 /** The organization that owns something the caller was authorized for. */
