@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectStatus, onEachDialect, unique, violations } from '../../../test/harness.ts'
+import { type Client, expectStatus, onEachDialect, unique, violations } from '../../../test/harness.ts'
 import { bindings, document, inProject, newProject, newWorkspace } from '../../../test/resources.ts'
 
 const body = (attributes: object, relationships?: object) => document('projects', attributes, relationships)
@@ -250,7 +250,7 @@ onEachDialect('projects', (server) => {
     const organization = await server.organization()
     const { owner, path } = organization
     const { id } = await newProject(owner, path)
-    const answers = (client: typeof owner) =>
+    const answers = (client: Client) =>
       Promise.all([
         client.get(`${path}/projects`),
         client.get(`/api/v2/projects/${id}`),
