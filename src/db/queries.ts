@@ -65,3 +65,23 @@ export function sameText<DB, TB extends keyof DB>(
 ) {
   return sql<boolean>`lower(${eb.ref(column)}) = lower(${text})`
 }
+
+/** `column` is one of `values`; never true for none of them, where SQL would not take an empty list. */
+export function among<DB, TB extends keyof DB>(
+  eb: ExpressionBuilder<DB, TB>,
+  column: Parameters<ExpressionBuilder<DB, TB>['ref']>[0],
+  values: readonly string[],
+) {
+  if (values.length === 0) return sql<boolean>`1 = 0`
+  return sql<boolean>`${eb.ref(column)} in (${sql.join(values)})`
+}
+
+/** `column` equals one of `texts`, whatever the case. */
+export function sameTextAmong<DB, TB extends keyof DB>(
+  eb: ExpressionBuilder<DB, TB>,
+  column: Parameters<ExpressionBuilder<DB, TB>['ref']>[0],
+  texts: readonly string[],
+) {
+  if (texts.length === 0) return sql<boolean>`1 = 0`
+  return sql<boolean>`lower(${eb.ref(column)}) in (${sql.join(texts.map((text) => text.toLowerCase()))})`
+}

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { contains, paginate } from '../../db/queries.ts'
+import { contains, paginate, sameText, sameTextAmong } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { OrganizationMembershipTable } from './table.ts'
@@ -39,12 +39,8 @@ export function list(db: Db, filter: MembershipFilter, page: PageRequest) {
   }
   if (status) wanted = wanted.where('membership.userId', status === 'active' ? 'is not' : 'is', null)
   if (emails) {
-    const addresses = emails.map((email) => email.toLowerCase())
     wanted = wanted.where((eb) =>
-      eb.or([
-        eb(eb.fn<string>('lower', ['users.email']), 'in', addresses),
-        eb(eb.fn<string>('lower', ['membership.invitedEmail']), 'in', addresses),
-      ]),
+      eb.or([sameTextAmong(eb, 'users.email', emails), sameTextAmong(eb, 'membership.invitedEmail', emails)]),
     )
   }
   if (q) {
@@ -81,10 +77,7 @@ export async function isKnown(db: Db, organizationId: string, email: string): Pr
   const found = await memberships(db)
     .where('membership.organizationId', '=', organizationId)
     .where((eb) =>
-      eb.or([
-        eb(eb.fn('lower', ['users.email']), '=', email.toLowerCase()),
-        eb(eb.fn('lower', ['membership.invitedEmail']), '=', email.toLowerCase()),
-      ]),
+      eb.or([sameText(eb, 'users.email', email), sameText(eb, 'membership.invitedEmail', email)]),
     )
     .executeTakeFirst()
   return found !== undefined
@@ -107,7 +100,7 @@ export async function accept(
   return db
     .updateTable('organizationMemberships')
     .set({ userId, invitedEmail: null })
-    .where((eb) => eb(eb.fn('lower', ['invitedEmail']), '=', email.toLowerCase()))
+    .where((eb) => sameText(eb, 'invitedEmail', email))
     .where('organizationId', 'not in', joined)
     .returning(['id', 'organizationId'])
     .execute()

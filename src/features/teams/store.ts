@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { contains, paginate } from '../../db/queries.ts'
+import { among, contains, paginate, sameTextAmong } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { TeamTable } from './table.ts'
@@ -25,7 +25,7 @@ export interface TeamFilter {
 function teamsOf(db: Db, organizationId: string, visible: TeamFilter['visible']) {
   const teams = db.selectFrom('teams').selectAll().where('organizationId', '=', organizationId)
   if (visible === 'all') return teams
-  return teams.where((eb) => eb.or([eb('visibility', '=', 'organization'), eb('id', 'in', visible)]))
+  return teams.where((eb) => eb.or([eb('visibility', '=', 'organization'), among(eb, 'id', visible)]))
 }
 
 export function listVisible(db: Db, organizationId: string, visible: TeamFilter['visible']): Promise<Team[]> {
@@ -35,15 +35,7 @@ export function listVisible(db: Db, organizationId: string, visible: TeamFilter[
 export function list(db: Db, organizationId: string, { q, names, visible }: TeamFilter, page: PageRequest) {
   let teams = teamsOf(db, organizationId, visible)
   if (q) teams = teams.where((eb) => contains(eb, 'name', q))
-  if (names) {
-    teams = teams.where((eb) =>
-      eb(
-        eb.fn<string>('lower', ['name']),
-        'in',
-        names.map((name) => name.toLowerCase()),
-      ),
-    )
-  }
+  if (names) teams = teams.where((eb) => sameTextAmong(eb, 'name', names))
   return paginate(teams.orderBy('name').orderBy('id'), page)
 }
 
@@ -111,15 +103,14 @@ export async function listOfMemberships(db: Db, membershipIds: readonly string[]
     .execute()
 }
 
-/** The memberships that users of these names have in an organization; names in lower case. */
-export async function listMembershipsByUsername(db: Db, organizationId: string, names: readonly string[]) {
-  if (names.length === 0) return []
+/** The memberships that users of these names, whatever the case, have in an organization. */
+export function listMembershipsByUsername(db: Db, organizationId: string, names: readonly string[]) {
   return db
     .selectFrom('organizationMemberships as membership')
     .innerJoin('users', 'users.id', 'membership.userId')
     .select((eb) => ['membership.id', eb.fn<string>('lower', ['users.username']).as('name')])
     .where('membership.organizationId', '=', organizationId)
-    .where((eb) => eb(eb.fn<string>('lower', ['users.username']), 'in', names))
+    .where((eb) => sameTextAmong(eb, 'users.username', names))
     .execute()
 }
 

@@ -119,6 +119,7 @@ onEachDialect('teams', (server) => {
       'beta',
     ])
     expect(names(await owner.get(`${path}/teams?filter[names]=none`))).toEqual([])
+    expect(names(await owner.get(`${path}/teams?filter[names]=`))).toEqual([])
   })
 
   test('bring their users and memberships along', async () => {

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { contains, paginate } from '../../db/queries.ts'
+import { among, contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { TokenTable } from './table.ts'
@@ -82,7 +82,7 @@ export function listOfTeams(db: Db, { teamIds, q, sort }: TeamTokenFilter, page:
     .innerJoin('teams', 'teams.id', 'tokens.teamId')
     .leftJoin('users as creators', 'creators.id', 'tokens.createdById')
     .selectAll('tokens')
-    .where('tokens.teamId', 'in', teamIds)
+    .where((eb) => among(eb, 'tokens.teamId', teamIds))
   if (q) tokens = tokens.where((eb) => contains(eb, 'teams.name', q))
   const direction = sort.descending ? 'desc' : 'asc'
   return paginate(
