@@ -82,7 +82,16 @@ export async function start(config: Config, secrets: Secrets, log: Logger): Prom
   const connection = await connect(config.database, (error) =>
     log.warn({ err: error }, 'a database connection broke'),
   )
-  const services = await assemble(config, secrets, log, connection)
+  try {
+    return await serve(await assemble(config, secrets, log, connection), secrets)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+async function serve(services: Services, secrets: Secrets): Promise<RunningServer> {
+  const { config, connection } = services
   onCreateOrganization(addFounder)
   onCreateOrganization(createDefaultProject)
   onAddress(acceptInvitations)

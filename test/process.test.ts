@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createPostgresDatabase, DIALECTS } from './harness.ts'
 import { testCertificates } from './tls.ts'
 
 // The program as an operator runs it: its own process, its standard output, its signals and its exit code.
@@ -198,13 +199,19 @@ describe('a server that cannot start', () => {
     expect(stderr).not.toContain('x7q')
   })
 
-  test('says so when its address is taken', async () => {
+  test.each(DIALECTS)('says so at once when its address is taken (%s)', async (dialect) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
-    const { code, stderr } = await failing({ PLINTH_LISTEN: `127.0.0.1:${port}` })
+    const begun = performance.now()
+    const { code, stderr } = await failing({
+      PLINTH_LISTEN: `127.0.0.1:${port}`,
+      ...(dialect === 'postgres' && { PLINTH_DATABASE_URL: await createPostgresDatabase() }),
+    })
     other.close()
     expect(code).toBe(1)
+    // Idle connections to the database would keep the process for ten seconds.
+    expect(performance.now() - begun).toBeLessThan(8_000)
     expect(stderr).toContain('EADDRINUSE')
   })
 
