@@ -83,5 +83,5 @@ export function sameTextAmong<DB, TB extends keyof DB>(
   texts: readonly string[],
 ) {
   if (texts.length === 0) return sql<boolean>`1 = 0`
-  return sql<boolean>`lower(${eb.ref(column)}) in (${sql.join(texts.map((text) => text.toLowerCase()))})`
+  return sql<boolean>`lower(${eb.ref(column)}) in (${sql.join(texts.map((text) => sql`lower(${text})`))})`
 }

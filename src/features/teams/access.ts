@@ -1,4 +1,4 @@
-import { accessTo } from '../../auth/authorize.ts'
+import { accessTo, can } from '../../auth/authorize.ts'
 import { type Access, GRANTS, type Grant, mayGrant, NO_ACCESS, permits } from '../../auth/permissions.ts'
 import type { Subject } from '../../auth/subject.ts'
 import type { Ctx } from '../../context.ts'
@@ -49,6 +49,16 @@ export function parseGrants(text: string | null): Grant[] {
 export async function visibleTeams(ctx: Ctx, organizationId: string): Promise<'all' | readonly string[]> {
   const access = await accessTo(ctx, organizationId)
   return permits(access, 'teams:read-secret') ? 'all' : access.teamIds
+}
+
+/** Whether the subject may know of the team. */
+export async function isVisible(
+  ctx: Ctx,
+  team: Pick<Team, 'id' | 'organizationId' | 'visibility'>,
+): Promise<boolean> {
+  const visible = await visibleTeams(ctx, team.organizationId)
+  if (visible === 'all' || visible.includes(team.id)) return true
+  return team.visibility === 'organization' && (await can(ctx, 'teams:read', team.organizationId))
 }
 
 /**

@@ -1,14 +1,14 @@
 import { accessTo, authorize, can } from '../../auth/authorize.ts'
 import { GRANTS, type Grant, type Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
-import { isUniqueViolation } from '../../db/queries.ts'
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound, refuse } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import * as audit from '../audit-trail/service.ts'
 import * as organizations from '../organizations/service.ts'
-import { covers, parseGrants, visibleTeams } from './access.ts'
+import { covers, isVisible, parseGrants, visibleTeams } from './access.ts'
 import {
   listGrantRefusals,
   listManageRefusals,
@@ -38,9 +38,7 @@ export async function get(ctx: Ctx, id: string, permission: Permission = 'teams:
   const team = await store.find(ctx.db, id)
   if (!team) throw notFound()
   await authorize(ctx, permission, team.organizationId)
-  const visible = await visibleTeams(ctx, team.organizationId)
-  const isVisible = team.visibility === 'organization' || visible === 'all' || visible.includes(id)
-  if (!isVisible) throw notFound()
+  if (!(await isVisible(ctx, team))) throw notFound()
   return team
 }
 
@@ -97,9 +95,7 @@ export async function getWithTokens(ctx: Ctx, id: string): Promise<Team> {
 export async function listByIds(ctx: Ctx, ids: readonly string[]): Promise<Team[]> {
   const visible: Team[] = []
   for (const team of await store.listByIds(ctx.db, ids)) {
-    const teamIds = await visibleTeams(ctx, team.organizationId)
-    if (team.visibility === 'organization' || teamIds === 'all' || teamIds.includes(team.id))
-      visible.push(team)
+    if (await isVisible(ctx, team)) visible.push(team)
   }
   return visible
 }
@@ -111,8 +107,7 @@ export async function listOfMemberships(
 ): Promise<Map<string, string[]>> {
   const teamIds = new Map<string, string[]>()
   for (const { membershipId, ...team } of await store.listOfMemberships(ctx.db, membershipIds)) {
-    const visible = await visibleTeams(ctx, team.organizationId)
-    if (team.visibility === 'secret' && visible !== 'all' && !visible.includes(team.id)) continue
+    if (!(await isVisible(ctx, team))) continue
     teamIds.set(membershipId, [...(teamIds.get(membershipId) ?? []), team.id])
   }
   return teamIds
@@ -181,8 +176,11 @@ export async function findJoinable(ctx: Ctx, organizationId: string, id: string)
 
 /** Puts a membership into a team. Part of a change that the caller authorized. */
 export async function join(tx: Ctx, team: Team, membershipId: string): Promise<void> {
-  if (await store.addMember(tx.db, team.id, membershipId))
-    await recordMember(tx, 'create', team, membershipId)
+  const isNew = await store.addMember(tx.db, team.id, membershipId).catch((error: unknown) => {
+    // Another request deleted the team, or ended the membership, in the meantime.
+    throw isForeignKeyViolation(error) ? notFound() : error
+  })
+  if (isNew) await recordMember(tx, 'create', team, membershipId)
 }
 
 /**

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  type Answer,
-  type Client,
-  expectStatus,
-  onEachDialect,
-  pointers,
-  type TestOrganization,
-  violations,
-} from '../../../test/harness.ts'
+import { type Answer, type Client, expectStatus, onEachDialect, violations } from '../../../test/harness.ts'
 import { GRANTS } from '../../auth/permissions.ts'
 
 const body = (attributes: object) => ({ data: { type: 'teams', attributes } })
@@ -24,10 +16,6 @@ onEachDialect('teams', (server) => {
   const create = async (client: Client, path: string, attributes: object) => {
     return expectStatus(await client.post(`${path}/teams`, body(attributes)), 201).body.data
   }
-  const owners = async ({ path, owner }: TestOrganization): Promise<string> => {
-    return (await owner.get(`${path}/teams?filter[names]=owners`)).body.data[0].id
-  }
-
   test('are created, shown, changed and deleted', async () => {
     const { owner, path, name } = await server.organization()
     const created = await create(owner, path, {
@@ -206,88 +194,6 @@ onEachDialect('teams', (server) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(422)])
   })
 
-  test('take members in and let them go, by name and by membership', async () => {
-    const organization = await server.organization()
-    const { owner } = organization
-    const one = await server.member(organization)
-    const two = await server.member(organization)
-    const stranger = await server.user()
-    const url = `/api/v2/teams/${await server.team(organization)}`
-    const inTeam = async () =>
-      (await owner.get(url)).body.data.relationships.users.data.map(({ id }: { id: string }) => id)
-
-    const added = await owner.post(
-      `${url}/relationships/users`,
-      users(one.username.toUpperCase(), two.username),
-    )
-    expect(added).toMatchObject({ status: 204, text: '' })
-    expect((await owner.post(`${url}/relationships/users`, users(one.username))).status).toBe(204)
-    expect(await inTeam()).toEqual([one.id, two.id])
-    expect((await owner.delete(`${url}/relationships/users`, users(one.username))).status).toBe(204)
-    expect(await inTeam()).toEqual([two.id])
-
-    const byId = `${url}/relationships/organization-memberships`
-    expect((await owner.post(byId, memberships(one.membershipId))).status).toBe(204)
-    expect(await inTeam()).toEqual([one.id, two.id])
-    const list = await owner.get(`${byId}?page[size]=1&page[number]=2`)
-    expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual([two.membershipId])
-    expect((await owner.delete(byId, memberships(one.membershipId, two.membershipId))).status).toBe(204)
-    expect(await inTeam()).toEqual([])
-
-    const refused = await owner.post(
-      `${url}/relationships/users`,
-      users(one.username, stranger.username, 'x'),
-    )
-    expect(refused.status).toBe(422)
-    expect(pointers(refused)).toEqual(['/data/1/id', '/data/2/id'])
-    expect(await inTeam()).toEqual([])
-    const elsewhere = await server.member(await server.organization())
-    expect(pointers(await owner.post(byId, memberships(elsewhere.membershipId)))).toEqual(['/data/0/id'])
-    expect(pointers(await owner.post(byId, users(one.username)))).toEqual(['/data/0/type'])
-    expect(pointers(await owner.post(byId, {}))).toEqual(['/data'])
-  })
-
-  test('give their rights while a member is in them, and take them back', async () => {
-    const organization = await server.organization()
-    const { owner, path } = organization
-    const member = await server.member(organization)
-    const team = await server.team(organization, ['manage-teams'])
-    const tryIt = () => member.post(`${path}/teams`, { data: {} })
-    expect((await tryIt()).status).toBe(404)
-    await owner.post(`/api/v2/teams/${team}/relationships/users`, users(member.username))
-    expect((await tryIt()).status).toBe(422)
-    await owner.patch(`/api/v2/teams/${team}`, body({ 'organization-access': { 'manage-teams': false } }))
-    expect((await tryIt()).status).toBe(404)
-    await owner.patch(`/api/v2/teams/${team}`, body({ 'organization-access': { 'manage-teams': true } }))
-    await owner.delete(`/api/v2/teams/${team}/relationships/users`, users(member.username))
-    expect((await tryIt()).status).toBe(404)
-  })
-
-  test('that are secret are seen by members, owners and whoever may access secret teams', async () => {
-    const organization = await server.organization()
-    const { owner, path } = organization
-    const insider = await server.member(organization, ['manage-modules'])
-    const outsider = await server.member(organization)
-    const trusted = await server.member(organization, ['access-secret-teams'])
-    const open = await create(owner, path, { name: 'open', visibility: 'organization' })
-    const secret = `/api/v2/teams/${insider.teamId}`
-    const statusFor = async (client: Client) => (await client.get(secret)).status
-    expect(await Promise.all([owner, insider, trusted, outsider].map(statusFor))).toEqual([
-      200, 200, 200, 404,
-    ])
-    expect(await statusFor(await server.organizationToken(organization))).toBe(200)
-    expect(await statusFor(await server.teamToken(organization))).toBe(404)
-    expect(names(await outsider.get(`${path}/teams`))).toEqual(['open'])
-    expect((await outsider.get(`${path}/teams`)).body.meta.pagination['total-count']).toBe(1)
-    expect((await insider.get(`${path}/teams`)).body.data).toHaveLength(2)
-    expect((await trusted.get(`${path}/teams`)).body.meta.pagination['total-count']).toBe(5)
-    expect((await outsider.get(`/api/v2/teams/${open.id}`)).status).toBe(200)
-    const seen = await outsider.get(`/api/v2/organization-memberships/${insider.membershipId}?include=teams`)
-    expect(seen.body.data.relationships.teams.data).toEqual([])
-    expect(seen.body.included).toEqual([])
-    expect((await outsider.get(`${secret}/relationships/organization-memberships`)).status).toBe(404)
-  })
-
   test('do not exist for strangers, and cannot be changed by members', async () => {
     const organization = await server.organization()
     const { owner, path } = organization
@@ -325,80 +231,5 @@ onEachDialect('teams', (server) => {
       for (const answer of await Promise.all(reads(inside))) expect(answer.status).toBe(200)
     }
     expect((await server.nobody.get(url)).status).toBe(401)
-  })
-
-  test('of owners cannot be renamed, deleted, weakened or emptied', async () => {
-    const organization = await server.organization()
-    const { owner } = organization
-    const url = `/api/v2/teams/${await owners(organization)}`
-    const shown = (await owner.get(url)).body.data
-    expect(shown.attributes).toMatchObject({
-      name: 'owners',
-      'users-count': 1,
-      'organization-access': access(...GRANTS),
-      permissions: {
-        'can-destroy': false,
-        'can-update-name': false,
-        'can-update-organization-access': false,
-      },
-    })
-    const renamed = await owner.patch(
-      url,
-      body({ name: 'kings', 'organization-access': { 'manage-teams': false, 'manage-modules': true } }),
-    )
-    expect(renamed.status).toBe(422)
-    expect(pointers(renamed)).toEqual([
-      '/data/attributes/name',
-      '/data/attributes/organization-access/manage-teams',
-    ])
-    const same = await owner.patch(url, body({ name: 'owners', visibility: 'organization' }))
-    expect(same.body.data.attributes).toMatchObject({ name: 'owners', visibility: 'organization' })
-    expect((await owner.delete(url)).status).toBe(409)
-
-    const last = await owner.delete(`${url}/relationships/users`, users(owner.username))
-    expect(last.status).toBe(409)
-    const second = await server.member(organization)
-    await owner.post(`${url}/relationships/users`, users(second.username))
-    const everybody = users(owner.username, second.username)
-    expect((await second.delete(`${url}/relationships/users`, everybody)).status).toBe(409)
-    expect((await second.delete(`${url}/relationships/users`, users(owner.username))).status).toBe(204)
-    expect((await owner.get(`${organization.path}/authentication-token`)).status).toBe(404)
-    expect((await second.get(url)).body.data.attributes['users-count']).toBe(1)
-  })
-
-  test('of owners need somebody who can use them: an invitation is not enough', async () => {
-    const organization = await server.organization()
-    const { owner, path } = organization
-    const id = await owners(organization)
-    expectStatus(
-      await owner.post(`${path}/organization-memberships`, {
-        data: {
-          type: 'organization-memberships',
-          attributes: { email: `not-yet-${owner.email}` },
-          relationships: { teams: { data: [{ id, type: 'teams' }] } },
-        },
-      }),
-      201,
-    )
-    const url = `/api/v2/teams/${id}/relationships/users`
-    expect((await owner.delete(url, users(owner.username))).status).toBe(409)
-  })
-
-  test('race: of two owners who remove each other one stays', async () => {
-    for (let round = 0; round < 5; round++) {
-      const organization = await server.organization()
-      const { owner } = organization
-      const url = `/api/v2/teams/${await owners(organization)}/relationships/users`
-      const second = await server.member(organization)
-      expectStatus(await owner.post(url, users(second.username)), 204)
-      const statuses = await Promise.all([
-        owner.delete(url, users(second.username)),
-        second.delete(url, users(owner.username)),
-      ]).then((answers) => answers.map(({ status }) => status))
-      expect(statuses).toContain(204)
-      const left = [owner, second].map((client) => client.get(url.replace('/relationships/users', '')))
-      const visible = (await Promise.all(left)).filter(({ status }) => status === 200)
-      expect(visible.length).toBeGreaterThan(0)
-    }
   })
 })

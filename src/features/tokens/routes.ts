@@ -60,6 +60,16 @@ const toResource = (token: Token & { secret?: string }): Resource => ({
   links: { self: `/api/v2/authentication-tokens/${token.id}` },
 })
 
+interface Single {
+  url: string
+  /** What of the path names the owner. */
+  owner: (path: PathParams) => string
+  access: (ctx: Ctx, owner: string) => Promise<unknown>
+  get: (ctx: Ctx, owner: string) => Promise<Token>
+  replace: (ctx: Ctx, owner: string, attributes: service.TokenAttributes) => Promise<service.NewToken>
+  remove: (ctx: Ctx, owner: string) => Promise<void>
+}
+
 /** The tokens of users and of teams, of which there may be many. */
 const COLLECTIONS = [
   {
@@ -77,19 +87,19 @@ const COLLECTIONS = [
 ]
 
 /** The tokens of which there is one; making it ends the one before. */
-const SINGLES = [
+const SINGLES: Single[] = [
   {
     url: '/api/v2/teams/:id/authentication-token',
-    owner: (path: PathParams) => path.id,
-    access: teams.getWithTokens as (ctx: Ctx, owner: string) => Promise<unknown>,
+    owner: (path) => path.id,
+    access: teams.getWithTokens,
     get: service.getOfTeam,
     replace: service.replaceOfTeam,
     remove: service.removeOfTeam,
   },
   {
     url: '/api/v2/organizations/:organization_name/authentication-token',
-    owner: (path: PathParams) => path.organization_name,
-    access: (ctx: Ctx, owner: string) => organizations.getByName(ctx, owner, 'organization-tokens:manage'),
+    owner: (path) => path.organization_name,
+    access: (ctx, owner) => organizations.getByName(ctx, owner, 'organization-tokens:manage'),
     get: service.getOfOrganization,
     replace: service.replaceOfOrganization,
     remove: service.removeOfOrganization,

@@ -1,6 +1,6 @@
 import { authorizeSelf, authorizeSiteAdmin } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
-import { isUniqueViolation } from '../../db/queries.ts'
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId, newSecret } from '../../lib/ids.ts'
@@ -141,20 +141,25 @@ async function replace(tx: Ctx, existing: Token | undefined, owner: Owner, { exp
 
 async function create(tx: Ctx, owner: Owner, attributes: TokenAttributes): Promise<NewToken> {
   const secret = newSecret()
-  const token = await store.insert(tx.db, {
-    userId: null,
-    teamId: null,
-    organizationId: null,
-    ...owner,
-    id: newId('at'),
-    hash: hashOf(secret),
-    createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
-    description: attributes.description || null,
-    isBootstrap: false,
-    createdAt: tx.now(),
-    lastUsedAt: null,
-    expiredAt: parseExpiry(attributes.expiredAt, tx.now()),
-  })
+  const token = await store
+    .insert(tx.db, {
+      userId: null,
+      teamId: null,
+      organizationId: null,
+      ...owner,
+      id: newId('at'),
+      hash: hashOf(secret),
+      createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
+      description: attributes.description || null,
+      isBootstrap: false,
+      createdAt: tx.now(),
+      lastUsedAt: null,
+      expiredAt: parseExpiry(attributes.expiredAt, tx.now()),
+    })
+    .catch((error: unknown) => {
+      // Another request deleted the owner in the meantime.
+      throw isForeignKeyViolation(error) ? notFound() : error
+    })
   await recordChange(tx, 'create', token)
   return { ...token, secret }
 }
