@@ -1,12 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { FileBlobStore } from './blobs/file.ts'
+import { sweepBlobs } from './blobs/jobs.ts'
 import type { Config } from './config/config.ts'
 import type { Secrets } from './config/secrets.ts'
 import type { Services } from './context.ts'
-import { type Connection, connect } from './db/connect.ts'
-import { checkDatabase } from './db/health.ts'
-import { readingHandle } from './db/transaction.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
@@ -22,6 +19,7 @@ import {
 } from './features/projects/service.ts'
 import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
+import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
@@ -29,7 +27,6 @@ import { onRemove as onRemoveProvider } from './features/registry-providers/serv
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
 import { routes as tags } from './features/tags/routes.ts'
-import { loadAccess } from './features/teams/access.ts'
 import { routes as teams } from './features/teams/routes.ts'
 import { authenticate } from './features/tokens/authentication.ts'
 import { ensureBootstrap } from './features/tokens/bootstrap.ts'
@@ -39,10 +36,12 @@ import { onAddress, onRemove as onRemoveUser } from './features/users/service.ts
 import { lockRoutes as workspaceLocks } from './features/workspaces/lock-routes.ts'
 import { routes as workspaces } from './features/workspaces/routes.ts'
 import { bindingOwners as workspaceOwners } from './features/workspaces/service.ts'
+import { listenForMetrics, mountMetrics } from './http/metrics.ts'
 import type { App, Routes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
-import { Links } from './lib/links.ts'
-import { timestamp } from './lib/time.ts'
+import type { Job } from './jobs/job.ts'
+import { Worker } from './jobs/worker.ts'
+import { assemble } from './services.ts'
 
 /** Every slice, one line each. */
 const ROUTES: readonly Routes[] = [
@@ -68,6 +67,9 @@ const ROUTES: readonly Routes[] = [
   workspaces,
 ]
 
+/** Every kind of background work. */
+const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs]
+
 export interface RunningServer {
   /** The public address. */
   url: string
@@ -77,72 +79,45 @@ export interface RunningServer {
   stop: () => Promise<void>
 }
 
-/** Connects, migrates, and listens. */
+/** Connects, migrates, listens, and works. */
 export async function start(config: Config, secrets: Secrets, log: Logger): Promise<RunningServer> {
-  const connection = await connect(config.database, (error) =>
-    log.warn({ err: error }, 'a database connection broke'),
-  )
+  const services = await assemble(config, secrets, log)
+  const opened: (() => unknown)[] = [services.connection.close]
+  const stop = async () => {
+    for (const close of opened.toReversed()) await close()
+  }
   try {
-    return await serve(await assemble(config, secrets, log, connection), secrets)
+    return { ...(await serve(services, secrets, opened)), stop }
   } catch (error) {
-    await connection.close()
+    await stop()
     throw error
   }
 }
 
-async function serve(services: Services, secrets: Secrets): Promise<RunningServer> {
-  const { config, connection } = services
+/** Pushes to `opened` how to close what it opens, in order. */
+async function serve(services: Services, secrets: Secrets, opened: (() => unknown)[]) {
+  const { config, metrics } = services
   onCreateOrganization(addFounder)
   onCreateOrganization(createDefaultProject)
   onAddress(acceptInvitations)
   onRemoveUser(leaveOwners)
   onRemoveProvider(removeProviderVersions)
   const adminTokenFile = await ensureBootstrap(services, secrets)
+  const worker = new Worker(services, JOBS)
   const app = createServer({ services, authenticate, routes: ROUTES })
+  mountMetrics(app, metrics, secrets.metricsToken)
+  if (config.metricsListen) {
+    const listener = await listenForMetrics(metrics, config.metricsListen)
+    opened.push(() => listener.close())
+  }
   await app.listen(config.listen)
   services.baseUrl = config.url ?? listeningUrl(app, config)
-  return {
-    url: services.baseUrl,
-    adminTokenFile,
-    stop: async () => {
-      await app.close()
-      await connection.close()
-    },
-  }
-}
-
-async function assemble(
-  config: Config,
-  secrets: Secrets,
-  log: Logger,
-  connection: Connection,
-): Promise<Services> {
-  const blobs = await FileBlobStore.open(config.blobs.path)
-  const services: Services = {
-    config,
-    baseUrl: '',
-    connection,
-    db: readingHandle(connection),
-    blobs,
-    links: new Links(secrets.derive('links'), () => services.baseUrl),
-    log,
-    now: () => timestamp(new Date()),
-    notReady: () => listProblems(services),
-    loadAccess,
-  }
-  return services
-}
-
-async function listProblems({ db, blobs, log }: Services): Promise<string[]> {
-  const checks = { database: checkDatabase(db), blobs: blobs.check() }
-  const problems: string[] = []
-  for (const [name, check] of Object.entries(checks)) {
-    await check.catch((error: unknown) => {
-      log.warn({ err: error }, `not ready: ${name}`)
-      problems.push(name)
-    })
-  }
-  return problems
+  opened.push(
+    () => worker.stop(),
+    () => app.close(),
+  )
+  await worker.start()
+  return { url: services.baseUrl, adminTokenFile }
 }
 
 /** The address to reach a server that was given no public one: the listener's, with its actual port. */

@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts'
 import type { Timestamp } from './db/columns.ts'
 import type { Db, HasDatabase } from './db/transaction.ts'
 import type { Links } from './lib/links.ts'
+import type { Metrics } from './lib/metrics.ts'
 
 /** What every part of the server shares for as long as it runs. */
 export interface Services extends HasDatabase {
@@ -15,6 +16,7 @@ export interface Services extends HasDatabase {
   blobs: BlobStore
   links: Links
   log: Logger
+  metrics: Metrics
   /** The clock; nothing else reads it. */
   now: () => Timestamp
   /** What keeps the server from serving now, by name; empty when nothing does. */

@@ -1,6 +1,6 @@
 import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
-import { type Access, NO_ACCESS, type Permission, permits } from './permissions.ts'
+import { type Access, NO_ACCESS, type Permission, permits, SYSTEM_ACCESS } from './permissions.ts'
 
 /**
  * Ends the request with 404 unless its subject has `permission` in the organization. The first statement of
@@ -20,6 +20,7 @@ export async function can(ctx: Ctx, permission: Permission, organizationId: stri
 /** The subject's access to an organization, looked up once a request. */
 export async function accessTo(ctx: Ctx, organizationId: string): Promise<Access> {
   if (!ctx.subject) return NO_ACCESS
+  if (ctx.subject.kind === 'system') return SYSTEM_ACCESS
   const known = ctx.request.access.get(organizationId)
   if (known) return known
   const access = await ctx.loadAccess(ctx.db, ctx.subject, organizationId)

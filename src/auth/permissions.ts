@@ -41,6 +41,9 @@ export const NO_ACCESS: Access = {
   teamIds: [],
 }
 
+/** What background jobs may do. */
+export const SYSTEM_ACCESS: Access = { ...NO_ACCESS, member: true, owner: true }
+
 interface Rule {
   /** Every member may. */
   members?: true

@@ -3,3 +3,5 @@ export type Subject =
   | { kind: 'user'; id: string; isSiteAdmin: boolean; tokenId: string }
   | { kind: 'team'; id: string; organizationId: string; tokenId: string }
   | { kind: 'organization'; id: string; tokenId: string }
+  /** The server itself, in a background job; the id is the job's name. */
+  | { kind: 'system'; id: string }

@@ -38,6 +38,10 @@ export interface BlobStore {
   read: (key: string, range?: ByteRange) => Promise<Readable>
   /** Removes a blob; one that does not exist is no error. */
   remove: (key: string) => Promise<void>
+  /** Every stored key, with the moment it was stored. */
+  list: () => AsyncIterable<{ key: string; storedAt: string }>
+  /** Drops bytes that were being received by servers that are gone. */
+  sweepStaging: () => Promise<void>
   /** Throws when bytes cannot be stored now. */
   check: () => Promise<void>
 }

@@ -1,7 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { access, constants, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import {
+  access,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type BlobStore, BlobTooLarge, type ByteRange, type StagedBlob } from './blob-store.ts'
 
@@ -11,21 +23,25 @@ const WRITE_BATCH = 1 << 20
 /** Bytes read at once; Node's default of 64 kB costs more than half of the throughput. */
 const READ_BATCH = 4 << 20
 
+const STAGING = '.staging'
+
 const KEY = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/
 
 /** Keeps blobs as files below a directory of the server's own. */
 export class FileBlobStore implements BlobStore {
   readonly #root: string
+  /** Of this process; its name tells others whether it is still alive. */
   readonly #staging: string
 
   private constructor(root: string) {
     this.#root = root
-    this.#staging = join(root, '.staging')
+    this.#staging = join(root, STAGING, `${hostname()}~${process.pid}~${randomUUID()}`)
   }
 
   static async open(root: string): Promise<FileBlobStore> {
     const store = new FileBlobStore(root)
     await mkdir(store.#staging, { recursive: true, mode: 0o700 })
+    await store.sweepStaging()
     return store
   }
 
@@ -67,6 +83,26 @@ export class FileBlobStore implements BlobStore {
 
   async remove(key: string): Promise<void> {
     await rm(this.#path(key), { force: true })
+  }
+
+  async *list() {
+    const entries = await readdir(this.#root, { recursive: true, withFileTypes: true })
+    for (const entry of entries) {
+      const path = join(entry.parentPath, entry.name)
+      const key = relative(this.#root, path)
+      if (!entry.isFile() || key.startsWith(STAGING)) continue
+      const { ctime } = await stat(path).catch(() => ({ ctime: undefined }))
+      if (ctime) yield { key, storedAt: ctime.toISOString() }
+    }
+  }
+
+  /** A process on this machine is asked for; one elsewhere is given a day without a sign of life. */
+  async sweepStaging(): Promise<void> {
+    for (const name of await readdir(join(this.#root, STAGING))) {
+      const path = join(this.#root, STAGING, name)
+      if (path !== this.#staging && (await isAbandoned(path, name)))
+        await rm(path, { recursive: true, force: true })
+    }
   }
 
   async check(): Promise<void> {
@@ -115,5 +151,24 @@ async function syncDirectories(from: string, root: string): Promise<void> {
       await handle.close()
     }
     if (directory === root || directory === dirname(directory)) return
+  }
+}
+
+const DAY_MS = 24 * 3600 * 1000
+
+async function isAbandoned(path: string, name: string): Promise<boolean> {
+  const [host, pid] = name.split('~')
+  // This very process id is another process before it: containers start with the same one every time.
+  if (host === hostname()) return Number(pid) === process.pid || !isAlive(Number(pid))
+  const { mtimeMs } = await stat(path)
+  return Date.now() - mtimeMs > DAY_MS
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -18,6 +18,8 @@ describe('the configuration', () => {
       rateLimit: 30,
       publicProviderCuration: false,
       maxUploadBytes: 524_288_000,
+      abandonedDraftDays: 30,
+      metricsListen: undefined,
     })
   })
 

@@ -14,6 +14,10 @@ export interface Config {
   rateLimit: number
   publicProviderCuration: boolean
   maxUploadBytes: number
+  /** Days after which a provider version that nobody finished is removed; 0 is never. */
+  abandonedDraftDays: number
+  /** A listener for nothing but metrics. */
+  metricsListen: { host: string; port: number } | undefined
 }
 
 type Environment = Record<string, string | undefined>
@@ -56,6 +60,10 @@ export function readConfig(environment: Environment): Config {
     tls: parseTls(environment, problems),
     rateLimit: read('PLINTH_RATE_LIMIT', '30', parseCount, 'a whole number of requests per second, or 0'),
     publicProviderCuration: read('PLINTH_PUBLIC_PROVIDER_CURATION', 'off', parseSwitch, 'on or off'),
+    abandonedDraftDays: read('PLINTH_ABANDONED_DRAFT_DAYS', '30', parseCount, 'a whole number of days, or 0'),
+    metricsListen: environment['PLINTH_METRICS_LISTEN']
+      ? read('PLINTH_METRICS_LISTEN', '', parseListen, 'host:port, such as 127.0.0.1:9090')
+      : undefined,
     maxUploadBytes: read(
       'PLINTH_MAX_UPLOAD_BYTES',
       String(500 * 2 ** 20),

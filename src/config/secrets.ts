@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from './config.ts'
 
@@ -7,22 +7,29 @@ import { ConfigError } from './config.ts'
 export interface Secrets {
   /** The first site admin's token when the operator chose it. */
   adminToken: string | undefined
+  /** What a scraper of metrics has to present. */
+  metricsToken: string | undefined
   /** A key for one purpose, derived from the server's secret key. */
   derive: (purpose: string) => Buffer
 }
 
 /**
- * Reads `PLINTH_ADMIN_TOKEN` and `PLINTH_SECRET_KEY`; without the latter a key is made at the first start
- * and kept in the data directory, readable by its owner only.
+ * Reads `PLINTH_ADMIN_TOKEN`, `PLINTH_METRICS_TOKEN` and `PLINTH_SECRET_KEY`; without the last a key is made at
+ * the first start and kept in the data directory, readable by its owner only.
  */
 export function readSecrets(environment: Record<string, string | undefined>, dataDir: string): Secrets {
   const adminToken = environment['PLINTH_ADMIN_TOKEN'] || undefined
   if (adminToken && !/^[\x21-\x7e]{16,256}$/.test(adminToken)) {
     throw new ConfigError('PLINTH_ADMIN_TOKEN must be 16 to 256 printable characters without spaces')
   }
+  const metricsToken = environment['PLINTH_METRICS_TOKEN'] || undefined
+  if (metricsToken && metricsToken.length < 16) {
+    throw new ConfigError('PLINTH_METRICS_TOKEN must have at least 16 characters')
+  }
   const key = readKey(environment['PLINTH_SECRET_KEY'], dataDir)
   return {
     adminToken,
+    metricsToken,
     derive: (purpose) => Buffer.from(hkdfSync('sha256', key, '', `plinth ${purpose}`, 32)),
   }
 }
@@ -42,6 +49,10 @@ export function secretFile(path: string, create: () => string): { text: string; 
   if (existsSync(path)) return { text: readFileSync(path, 'utf8').trim(), created: false }
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
   const text = create()
-  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  // Linked into place when it is whole: a crash must not leave half a secret.
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `${text}\n`, { mode: 0o600, flush: true })
+  linkSync(draft, path)
+  rmSync(draft)
   return { text, created: true }
 }

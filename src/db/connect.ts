@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
+import type { OnQuery } from './observe.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
@@ -17,12 +18,16 @@ export interface Connection {
 
 export type DatabaseLocation = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
 
-/** Opens the database and brings its schema up to date. */
+/**
+ * Opens the database and brings its schema up to date. `onError` hears of idle connections that broke (they are
+ * replaced when needed), `onQuery` of each statement that ended.
+ */
 export async function connect(
   location: DatabaseLocation,
   onError: (error: Error) => void,
+  onQuery: OnQuery = () => {},
 ): Promise<Connection> {
-  const connection = open(location, onError)
+  const connection = open(location, onError, onQuery)
   try {
     await migrate(connection.writes as Kysely<unknown>, connection.migrationLock)
     return connection
@@ -32,8 +37,8 @@ export async function connect(
   }
 }
 
-function open(location: DatabaseLocation, onError: (error: Error) => void): Connection {
-  if (location.kind === 'postgres') return openPostgres<Database>(location.url, onError)
+function open(location: DatabaseLocation, onError: (error: Error) => void, onQuery: OnQuery): Connection {
+  if (location.kind === 'postgres') return openPostgres<Database>(location.url, onError, onQuery)
   mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
-  return openSqlite<Database>(location.path)
+  return openSqlite<Database>(location.path, onQuery)
 }

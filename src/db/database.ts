@@ -14,12 +14,14 @@ import type { TeamMembershipTable, TeamTable } from '../features/teams/table.ts'
 import type { TokenTable } from '../features/tokens/table.ts'
 import type { UserTable } from '../features/users/table.ts'
 import type { WorkspaceTable } from '../features/workspaces/table.ts'
+import type { JobTable } from '../jobs/table.ts'
 
 /** Every table, by its name in camelCase. Each belongs to the folder its row type comes from. */
 export interface Database {
   auditEvents: AuditEventTable
   blobs: BlobTable
   gpgKeys: GpgKeyTable
+  jobs: JobTable
   organizationMemberships: OrganizationMembershipTable
   organizations: OrganizationTable
   projects: ProjectTable

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import * as accounts from './migrations/0001-accounts.ts'
 import * as workspaces from './migrations/0002-workspaces.ts'
 import * as registry from './migrations/0003-registry.ts'
+import * as jobs from './migrations/0004-jobs.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -12,6 +13,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-accounts': accounts,
   '0002-workspaces': workspaces,
   '0003-registry': registry,
+  '0004-jobs': jobs,
 }
 
 interface MigrationsTable {

@@ -9,6 +9,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { propertyName, SnakeCasePostgresCompiler } from './identifiers.ts'
+import { type OnQuery, reportTo } from './observe.ts'
 
 const POOL_SIZE = 8
 
@@ -106,7 +107,7 @@ class PostgresDriver implements Driver {
 }
 
 /** Opens a pool of connections to the server at `url`; `onError` hears of idle ones that broke. */
-export function openPostgres<DB>(url: string, onError: (error: Error) => void) {
+export function openPostgres<DB>(url: string, onError: (error: Error) => void, onQuery: OnQuery) {
   const pool = new pg.Pool({
     connectionString: url,
     max: POOL_SIZE,
@@ -116,6 +117,7 @@ export function openPostgres<DB>(url: string, onError: (error: Error) => void) {
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', onError)
   const database = new Kysely<DB>({
+    log: reportTo(onQuery),
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new PostgresDriver(pool),

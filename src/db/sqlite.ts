@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
 } from 'kysely'
 import { propertyName, SnakeCaseSqliteCompiler } from './identifiers.ts'
+import { type OnQuery, reportTo } from './observe.ts'
 import { GroupCommit } from './sqlite-group-commit.ts'
 
 /** Statements kept prepared per connection; generated IN lists could otherwise grow the cache for ever. */
@@ -117,15 +118,16 @@ function dialect(driver: Driver): Dialect {
  * Opens the embedded database at `path`: one writer whose transactions share commits, and a reader.
  * `synchronous = full` makes every acknowledged commit survive a power cut.
  */
-export function openSqlite<DB>(path: string) {
+export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}) {
   const writer = new DatabaseSync(path)
   writer.exec(PRAGMAS)
   const reader = new DatabaseSync(path, { readOnly: true })
   reader.exec('pragma busy_timeout = 5000')
+  const log = reportTo(onQuery)
   const transactions = new GroupCommit(writer, new SqliteConnection(writer))
   return {
-    reads: new Kysely<DB>({ dialect: dialect(new ReadDriver(new SqliteConnection(reader))) }),
-    writes: new Kysely<DB>({ dialect: dialect(transactions) }),
+    reads: new Kysely<DB>({ log, dialect: dialect(new ReadDriver(new SqliteConnection(reader))) }),
+    writes: new Kysely<DB>({ log, dialect: dialect(transactions) }),
     close: async () => {
       await transactions.idle()
       reader.close()

@@ -14,6 +14,7 @@ import { connect } from '../db/connect.ts'
 import { readingHandle } from '../db/transaction.ts'
 import { AppError, refuse } from '../lib/errors.ts'
 import { Links } from '../lib/links.ts'
+import { Metrics } from '../lib/metrics.ts'
 import { many } from './jsonapi.ts'
 import type { App, Routes } from './routes.ts'
 import { input, Text } from './schema.ts'
@@ -67,6 +68,7 @@ describe('the server', () => {
       blobs: await FileBlobStore.open(config.blobs.path),
       links: new Links(Buffer.alloc(32), () => 'https://plinth.example.com'),
       log: pino({}, sink),
+      metrics: new Metrics(),
       now: () => '2024-01-02T03:04:05.678Z',
       notReady: async () => [],
       loadAccess: async () => NO_ACCESS,

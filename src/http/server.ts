@@ -73,7 +73,11 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
       reply.header('content-type', MEDIA_TYPE)
     return payload
   })
-  app.addHook('onResponse', async (request, reply) => logRequest(services.log, request, reply))
+  app.addHook('onResponse', async (request, reply) => {
+    logRequest(services.log, request, reply)
+    const route = request.routeOptions.url ?? 'none'
+    services.metrics.requestEnded(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+  })
   app.addHook('onRoute', ({ url, schema, config }) => {
     if (schema?.body && !config?.access && !config?.public)
       throw new Error(`${url} reads a body without access`)

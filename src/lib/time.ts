@@ -7,3 +7,8 @@ export function timestamp(date: Date): string {
 export function secondPrecision(stored: string): string {
   return `${stored.slice(0, 19)}Z`
 }
+
+/** The stored form of the moment `seconds` after another (before it, when negative). */
+export function addSeconds(stored: string, seconds: number): string {
+  return timestamp(new Date(Date.parse(stored) + seconds * 1000))
+}

@@ -226,7 +226,14 @@ onEachDialect(
       const chunks = Readable.toWeb(Readable.from([BINARY.subarray(0, 5), BINARY.subarray(5)]))
       const response = await fetch(url, { method: 'PUT', body: chunks as ReadableStream, duplex: 'half' })
       expect(response.status).toBe(200)
-      await expect.poll(() => readdir(join(server.dataDir, 'blobs', '.staging'))).toEqual([])
+      const staged = async () => {
+        const entries = await readdir(join(server.dataDir, 'blobs', '.staging'), {
+          recursive: true,
+          withFileTypes: true,
+        })
+        return entries.filter((entry) => entry.isFile())
+      }
+      await expect.poll(staged).toEqual([])
     })
 
     test('refuse what is too large, announced or not', async () => {

@@ -7,6 +7,7 @@ import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
+import { addSeconds } from '../../lib/time.ts'
 import * as audit from '../audit-trail/service.ts'
 import * as gpgKeys from '../gpg-keys/service.ts'
 import type { ProviderAddress, RegistryProvider } from '../registry-providers/service.ts'
@@ -161,6 +162,25 @@ export async function removeAll(tx: Ctx, provider: RegistryProvider): Promise<vo
   for (const { id } of await store.listAll(tx.db, provider.id)) await removeWithFiles(tx, id)
 }
 
+/**
+ * Deletes the versions that nobody has added a file to for as long as `PLINTH_ABANDONED_DRAFT_DAYS` says, and
+ * that nobody can install. What can be installed is never touched.
+ */
+export async function removeAbandonedDrafts(ctx: Ctx, signal: AbortSignal): Promise<void> {
+  const days = ctx.config.abandonedDraftDays
+  if (days === 0) return
+  const before = addSeconds(ctx.now(), -days * 24 * 3600)
+  for (const draft of await store.listDrafts(ctx.db, before)) {
+    if (signal.aborted) return
+    await inTransaction(ctx, async (tx) => {
+      await authorize(tx, 'registry-providers:manage', draft.organizationId)
+      if (!(await store.isDraft(tx.db, draft.id, before))) return
+      await removeWithFiles(tx, draft.id)
+      await recordChange(tx, 'destroy', draft, draft)
+    })
+  }
+}
+
 /** Locks what it deletes, so that an upload that is being recorded is either seen here or finds nothing. */
 async function removeWithFiles(tx: Ctx, id: string): Promise<void> {
   const version = await store.lock(tx.db, id)
@@ -170,7 +190,12 @@ async function removeWithFiles(tx: Ctx, id: string): Promise<void> {
   await removeFiles(tx, [version.shasumsBlob, version.signatureBlob, ...binaries])
 }
 
-function recordChange(tx: Ctx, action: string, { organizationId }: RegistryProvider, { id }: { id: string }) {
+function recordChange(
+  tx: Ctx,
+  action: string,
+  { organizationId }: { organizationId: string },
+  { id }: { id: string },
+) {
   return audit.record(tx, {
     action,
     organizationId,

@@ -75,6 +75,49 @@ export async function listPlatforms(db: Db, versionIds: readonly string[]): Prom
     .execute()
 }
 
+/** Versions of private providers that were last changed before `before` and that nobody can install. */
+export function listDrafts(db: Db, before: string) {
+  return drafts(db, before).limit(1000).execute()
+}
+
+export async function isDraft(db: Db, id: string, before: string): Promise<boolean> {
+  return (await drafts(db, before).where('version.id', '=', id).executeTakeFirst()) !== undefined
+}
+
+/** A platform that was added or filled counts as a change of its version. */
+function drafts(db: Db, before: string) {
+  return db
+    .selectFrom('registryProviderVersions as version')
+    .innerJoin('registryProviders as provider', 'provider.id', 'version.providerId')
+    .select(['version.id', 'provider.organizationId'])
+    .where('version.updatedAt', '<', before)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('registryProviderPlatforms as platform')
+            .select('platform.id')
+            .whereRef('platform.versionId', '=', 'version.id')
+            .where('platform.updatedAt', '>=', before),
+        ),
+      ),
+    )
+    .where(({ or, eb, not, exists, selectFrom }) =>
+      or([
+        eb('version.shasumsBlob', 'is', null),
+        eb('version.signatureBlob', 'is', null),
+        not(
+          exists(
+            selectFrom('registryProviderPlatforms as platform')
+              .select('platform.id')
+              .whereRef('platform.versionId', '=', 'version.id')
+              .where('platform.binaryBlob', 'is not', null),
+          ),
+        ),
+      ]),
+    )
+    .orderBy('version.updatedAt')
+}
+
 /** The blobs of a version's platforms, which nobody can change until the transaction ends. */
 export async function lockBinaries(db: Db, versionId: string): Promise<(string | null)[]> {
   const rows = await db
