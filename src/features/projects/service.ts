@@ -93,7 +93,7 @@ async function insert(tx: Ctx, organization: Organization, attributes: ProjectAt
     updatedAt: now,
   }
   await store.insert(tx.db, row).catch(refuseTakenName)
-  return finish(tx, 'create', row, bindings)
+  return finish(tx, 'create', id, bindings)
 }
 
 export function update(ctx: Ctx, id: string, changes: Partial<ProjectAttributes>): Promise<Project> {
@@ -115,22 +115,22 @@ export function update(ctx: Ctx, id: string, changes: Partial<ProjectAttributes>
         updatedAt: tx.now(),
       })
       .catch(refuseTakenName)
-    return finish(tx, 'update', project, bindings)
+    return finish(tx, 'update', id, bindings)
   })
 }
 
-/** What follows the write of a project's row. */
+/** What follows the write of a project's row; 404 when somebody else has deleted it meanwhile. */
 async function finish(
   tx: Ctx,
   action: string,
-  { id, organizationId }: { id: string; organizationId: string },
+  id: string,
   bindings: readonly Binding[] | undefined,
 ): Promise<Project> {
-  if (bindings) {
-    await tagBindings.replaceOn(tx, { kind: 'projects', id, organizationId }, bindings, BINDINGS_POINTER)
-  }
-  await recordChange(tx, action, { id, organizationId })
-  return (await store.find(tx.db, id)) as Project
+  const written = await store.find(tx.db, id)
+  if (!written) throw notFound()
+  if (bindings) await tagBindings.replaceOn(tx, ownerOf(written), bindings, BINDINGS_POINTER)
+  await recordChange(tx, action, written)
+  return written
 }
 
 const BINDINGS_POINTER = '/data/relationships/tag-bindings/data'
@@ -143,9 +143,10 @@ export function remove(ctx: Ctx, id: string): Promise<void> {
       throw new AppError('forbidden', 'The default project cannot be deleted.')
     }
     if (project.workspaceCount > 0) throw holdsWorkspaces()
-    await store.remove(tx.db, id).catch((error: unknown) => {
+    const removed = await store.remove(tx.db, id).catch((error: unknown) => {
       throw isForeignKeyViolation(error) ? holdsWorkspaces(error) : error
     })
+    if (!removed) throw notFound()
     await recordChange(tx, 'destroy', project)
   })
 }
@@ -185,11 +186,7 @@ export const bindingOwners: Owners = {
   getManaged: async (ctx, id) => ownerOf(await get(ctx, id, 'projects:manage')),
 }
 
-function recordChange(
-  tx: Ctx,
-  action: string,
-  { id, organizationId }: { id: string; organizationId: string },
-): Promise<void> {
+function recordChange(tx: Ctx, action: string, { id, organizationId }: Project): Promise<void> {
   return audit.record(tx, { action, organizationId, resourceType: 'project', resourceId: id })
 }
 

@@ -80,6 +80,7 @@ export async function update(db: Db, id: string, changes: Updateable<ProjectTabl
   await db.updateTable('projects').set(changes).where('id', '=', id).execute()
 }
 
-export async function remove(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('projects').where('id', '=', id).execute()
+export async function remove(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('projects').where('id', '=', id).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }

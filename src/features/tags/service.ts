@@ -1,8 +1,9 @@
 import { authorize } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
+import { isForeignKeyViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { notFound, refuse } from '../../lib/errors.ts'
+import { AppError, notFound, refuse } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import * as audit from '../audit-trail/service.ts'
@@ -64,7 +65,7 @@ export function addWorkspaces(ctx: Ctx, id: string, workspaceIds: readonly strin
           : [{ detail: 'Workspace does not exist', pointer: `/data/${index}/id` }],
       ),
     )
-    await store.attach(tx.db, workspaceIds, [id])
+    await store.attach(tx.db, workspaceIds, [id]).catch(refuseGone)
     for (const workspace of ours) await recordChange(tx, workspace)
   })
 }
@@ -137,7 +138,14 @@ export async function attach(
   )
   const named = await store.listAmong(tx.db, organizationId, { names })
   const tagIds = new Set([...known, ...named].map((tag) => tag.id))
-  await store.attach(tx.db, [id], [...tagIds])
+  await store.attach(tx.db, [id], [...tagIds]).catch(refuseGone)
+}
+
+function refuseGone(error: unknown): never {
+  if (!isForeignKeyViolation(error)) throw error
+  throw new AppError('conflict', 'A workspace or a tag of this request was deleted just now.', {
+    cause: error,
+  })
 }
 
 function recordChange(tx: Ctx, { id, organizationId }: Taggable): Promise<void> {

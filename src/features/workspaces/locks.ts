@@ -11,6 +11,7 @@ import * as store from './store.ts'
 export function lock(ctx: Ctx, id: string, reason: string | null): Promise<Workspace> {
   return change(ctx, id, 'lock', async (tx) => {
     if (await store.lock(tx.db, id, holderOf(tx), reason)) return
+    await service.reread(tx, id)
     throw new AppError('conflict', 'Workspace is already locked.')
   })
 }
@@ -19,15 +20,17 @@ export function lock(ctx: Ctx, id: string, reason: string | null): Promise<Works
 export function unlock(ctx: Ctx, id: string): Promise<Workspace> {
   return change(ctx, id, 'unlock', async (tx) => {
     if (await store.unlock(tx.db, id, holderOf(tx))) return
-    const workspace = await store.find(tx.db, id)
-    throw new AppError('conflict', workspace?.locked ? await describeLock(tx, workspace) : UNLOCKED)
+    const workspace = await service.reread(tx, id)
+    throw new AppError('conflict', workspace.locked ? await describeLock(tx, workspace) : UNLOCKED)
   })
 }
 
 /** Unlocks a workspace whoever has locked it. */
 export function forceUnlock(ctx: Ctx, id: string): Promise<Workspace> {
   return change(ctx, id, 'force-unlock', async (tx) => {
-    if (!(await store.unlock(tx.db, id))) throw new AppError('conflict', UNLOCKED)
+    if (await store.unlock(tx.db, id)) return
+    await service.reread(tx, id)
+    throw new AppError('conflict', UNLOCKED)
   })
 }
 
@@ -49,7 +52,7 @@ function change(
     const { organizationId } = await service.get(tx, { id }, PERMISSIONS[action])
     await write(tx)
     await audit.record(tx, { action, organizationId, resourceType: 'workspace', resourceId: id })
-    return (await store.find(tx.db, id)) as Workspace
+    return service.reread(tx, id)
   })
 }
 

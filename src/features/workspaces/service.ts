@@ -130,20 +130,20 @@ async function finish(
   id: string,
   { tagBindings: bindings, tags: names }: WorkspaceAttributes,
 ): Promise<Workspace> {
-  const written = (await store.find(tx.db, id)) as Workspace
+  const written = await reread(tx, id)
   if (bindings) {
     await tagBindings.replaceOn(tx, ownerOf(written), bindings, '/data/relationships/tag-bindings/data')
   }
   if (names) await tags.attach(tx, written, names, '/data/relationships/tags/data')
   await recordChange(tx, action, written)
-  return (await store.find(tx.db, id)) as Workspace
+  return reread(tx, id)
 }
 
 /** Deletes a workspace, locked or not. */
 export function remove(ctx: Ctx, ref: WorkspaceRef): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const workspace = await get(tx, ref, 'workspaces:manage')
-    await store.remove(tx.db, workspace.id)
+    if (!(await store.remove(tx.db, workspace.id))) throw notFound()
     await recordChange(tx, 'destroy', workspace)
   })
 }
@@ -152,11 +152,19 @@ export function remove(ctx: Ctx, ref: WorkspaceRef): Promise<void> {
 export function removeSafely(ctx: Ctx, ref: WorkspaceRef): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const workspace = await get(tx, ref, 'workspaces:manage')
-    if (!(await store.removeUnlocked(tx.db, workspace.id))) {
+    if (!(await store.remove(tx.db, workspace.id, true))) {
+      await reread(tx, workspace.id)
       throw new AppError('conflict', 'Workspace is currently locked. Unlock it before you delete it.')
     }
     await recordChange(tx, 'destroy', workspace)
   })
+}
+
+/** The workspace as the transaction has left it; 404 when somebody else has deleted it meanwhile. */
+export async function reread(tx: Ctx, id: string): Promise<Workspace> {
+  const workspace = await store.find(tx.db, id)
+  if (!workspace) throw notFound()
+  return workspace
 }
 
 export function ownerOf({ id, organizationId, projectId }: Workspace): Owner {

@@ -141,17 +141,11 @@ export async function update(db: Db, id: string, changes: Updateable<WorkspaceTa
   await db.updateTable('workspaces').set(changes).where('id', '=', id).execute()
 }
 
-export async function remove(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('workspaces').where('id', '=', id).execute()
-}
-
-/** Deletes the workspace unless it is locked; whether it did. */
-export async function removeUnlocked(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('workspaces')
-    .where('id', '=', id)
-    .where('locked', '=', false)
-    .executeTakeFirstOrThrow()
+/** Deletes the workspace, or with `onlyUnlocked` unless it is locked; whether it did. */
+export async function remove(db: Db, id: string, onlyUnlocked = false): Promise<boolean> {
+  let doomed = db.deleteFrom('workspaces').where('id', '=', id)
+  if (onlyUnlocked) doomed = doomed.where('locked', '=', false)
+  const { numDeletedRows } = await doomed.executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
 
