@@ -41,3 +41,32 @@ export async function newWorkspace(
   const body = document('workspaces', { name: `ws-${unique()}`, ...attributes }, relationships)
   return expectStatus(await client.post(`${organizationPath}/workspaces`, body), 201).body.data
 }
+
+/** Every permission that a workspace shows, with one value. */
+export function workspacePermissions(value: boolean): Record<string, boolean> {
+  const shown = [
+    'can-create-state-versions',
+    'can-destroy',
+    'can-force-delete',
+    'can-force-unlock',
+    'can-lock',
+    'can-manage-assessments',
+    'can-manage-ephemeral-workspaces',
+    'can-manage-hyok',
+    'can-manage-run-tasks',
+    'can-manage-tags',
+    'can-queue-apply',
+    'can-queue-destroy',
+    'can-queue-run',
+    'can-read-assessment-results',
+    'can-read-run',
+    'can-read-settings',
+    'can-read-state-outputs',
+    'can-read-state-versions',
+    'can-read-variable',
+    'can-unlock',
+    'can-update',
+    'can-update-variable',
+  ]
+  return Object.fromEntries(shown.map((name) => [name, value]))
+}

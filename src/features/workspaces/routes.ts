@@ -3,8 +3,9 @@ import type { Ctx } from '../../context.ts'
 import { includable, include } from '../../http/includes.ts'
 import { many, one, type Resource } from '../../http/jsonapi.ts'
 import type { PathParams, Routes } from '../../http/routes.ts'
-import { Changes, input, Values, valuesOf } from '../../http/schema.ts'
+import { Changes, input, ToMany, Values, valuesOf } from '../../http/schema.ts'
 import * as organizations from '../organizations/service.ts'
+import * as projects from '../projects/service.ts'
 import { sideload, toTagFilters } from '../tag-bindings/resource.ts'
 import { Attributes, Relationships, TYPE, toAttributes, toResource } from './resource.ts'
 import type { Workspace, WorkspaceRef } from './service.ts'
@@ -101,6 +102,22 @@ export const routes: Routes = (app) => {
       const attributes = { ...others, settings: { ...settings, name: body.data.attributes.name } }
       const created = await service.create(ctx, path.organization_name, attributes)
       return reply.code(201).send(one(await toResource(ctx, created)))
+    },
+  )
+
+  app.post(
+    '/api/v2/projects/:id/relationships/workspaces',
+    {
+      schema: { body: ToMany(TYPE) },
+      config: { access: (ctx, path) => projects.get(ctx, path.id, 'workspaces:manage') },
+    },
+    async ({ ctx, path, body }, reply) => {
+      await service.move(
+        ctx,
+        path.id,
+        body.data.map((workspace) => workspace.id),
+      )
+      return reply.code(204).send()
     },
   )
 

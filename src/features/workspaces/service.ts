@@ -139,6 +139,21 @@ async function finish(
   return reread(tx, id)
 }
 
+/** Moves workspaces into a project of their organization: all of them, or none. */
+export function move(ctx: Ctx, projectId: string, ids: readonly string[]): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
+    const { organizationId } = await projects.get(tx, projectId, 'workspaces:manage')
+    const found = await store.listByIds(tx.db, ids)
+    const ours = new Set(found.flatMap((each) => (each.organizationId === organizationId ? each.id : [])))
+    refuse(
+      ids.flatMap((id, index) =>
+        ours.has(id) ? [] : [{ detail: 'Workspace does not exist', pointer: `/data/${index}/id` }],
+      ),
+    )
+    for (const id of ours) await update(tx, { id }, { settings: {}, projectId })
+  })
+}
+
 /** Deletes a workspace, locked or not. */
 export function remove(ctx: Ctx, ref: WorkspaceRef): Promise<void> {
   return inTransaction(ctx, async (tx) => {

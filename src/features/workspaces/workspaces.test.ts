@@ -1,11 +1,14 @@
-import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Answer, type Client, expectStatus, onEachDialect, violations } from '../../../test/harness.ts'
-import { bindings, document, inProject, newProject, newWorkspace, tags } from '../../../test/resources.ts'
+import { type Client, expectStatus, onEachDialect, violations } from '../../../test/harness.ts'
+import {
+  document,
+  inProject,
+  newProject,
+  newWorkspace,
+  workspacePermissions,
+} from '../../../test/resources.ts'
 
 const body = (attributes: object, relationships?: object) => document('workspaces', attributes, relationships)
-const names = (answer: Answer): string[] =>
-  answer.body.data.map((item: { attributes: { name: string } }) => item.attributes.name)
 
 onEachDialect('workspaces', (server) => {
   const defaultProject = async (owner: Client, path: string): Promise<string> =>
@@ -69,7 +72,7 @@ onEachDialect('workspaces', (server) => {
         'latest-change-at': attributes['created-at'],
         actions: { 'is-destroyable': true },
         'can-queue-destroy-plan': true,
-        permissions: { ...all(true), 'can-manage-hyok': false },
+        permissions: { ...workspacePermissions(true), 'can-manage-hyok': false },
       },
       relationships: {
         organization: { data: { id: organization, type: 'organizations' } },
@@ -218,6 +221,31 @@ onEachDialect('workspaces', (server) => {
     }
   })
 
+  test('move several at once, all or none', async () => {
+    const organization = await server.organization()
+    const { owner, path } = organization
+    const project = await newProject(owner, path)
+    const moving = [await newWorkspace(owner, path), await newWorkspace(owner, path)]
+    const foreign = await server.organization()
+    const theirs = await newWorkspace(foreign.owner, foreign.path)
+    const address = `/api/v2/projects/${project.id}/relationships/workspaces`
+    const identifiers = (...all: { id: string }[]) => ({
+      data: all.map(({ id }) => ({ type: 'workspaces', id })),
+    })
+    const moved = async () =>
+      (await owner.get(`/api/v2/projects/${project.id}`)).body.data.attributes['workspace-count']
+
+    const refused = await owner.post(address, identifiers(...moving, theirs))
+    expect(violations(refused)).toEqual([{ pointer: '/data/2/id', detail: 'Workspace does not exist' }])
+    expect(await moved()).toBe(0)
+    expect(await owner.post(address, identifiers(...moving))).toMatchObject({ status: 204, text: '' })
+    expect(await moved()).toBe(2)
+    const reader = await server.member(organization, ['read-workspaces'])
+    for (const client of [foreign.owner, reader]) {
+      expect((await client.post(address, identifiers(theirs))).status).toBe(404)
+    }
+  })
+
   test('are deleted by id and by name, safely only while unlocked', async () => {
     const { owner, path } = await server.organization()
     const make = () => newWorkspace(owner, path)
@@ -242,288 +270,4 @@ onEachDialect('workspaces', (server) => {
     }
     expect((await owner.get(`${path}/workspaces`)).body.data).toEqual([])
   })
-
-  test('are listed by name, searched and sorted, in pages', async () => {
-    const { owner, path } = await server.organization()
-    const list = `${path}/workspaces`
-    for (const name of ['app-prod', 'net_dev', 'app-dev']) {
-      await newWorkspace(owner, path, { name })
-      await setTimeout(2)
-    }
-    const project = await newProject(owner, path)
-    await newWorkspace(owner, path, { name: 'web-dev' }, inProject(project.id))
-    const found = async (query: string) => names(await owner.get(`${list}?${query}`))
-    expect(await found('')).toEqual(['app-dev', 'app-prod', 'net_dev', 'web-dev'])
-    expect(await found('sort=-name')).toEqual(['web-dev', 'net_dev', 'app-prod', 'app-dev'])
-    expect(await found('sort=latest-change-at')).toEqual(['app-prod', 'net_dev', 'app-dev', 'web-dev'])
-    expect(await found('search[name]=APP-')).toEqual(['app-dev', 'app-prod'])
-    expect(await found('search[name]=p_p')).toEqual([])
-    expect(await found('search[wildcard-name]=*-dev')).toEqual(['app-dev', 'web-dev'])
-    expect(await found('search[wildcard-name]=app*')).toEqual(['app-dev', 'app-prod'])
-    expect(await found('search[wildcard-name]=app')).toEqual([])
-    expect(await found(`filter[project][id]=${project.id}`)).toEqual(['web-dev'])
-
-    const second = await owner.get(`${list}?page[number]=2&page[size]=3`)
-    expect(names(second)).toEqual(['web-dev'])
-    expect(second.body.meta.pagination).toEqual({
-      'current-page': 2,
-      'page-size': 3,
-      'prev-page': 1,
-      'next-page': null,
-      'total-pages': 2,
-      'total-count': 4,
-    })
-    const beyond = await owner.get(`${list}?page[number]=5&page[size]=3`)
-    expect(beyond).toMatchObject({ status: 200, body: { data: [] } })
-    expect(beyond.body.meta.pagination['total-count']).toBe(4)
-  })
-
-  test('are found by flat tags, by keys of bindings, and by bindings', async () => {
-    const { owner, path } = await server.organization()
-    const project = await newProject(owner, path, { 'tag-bindings': bindings({ env: 'dev', team: 'net' }) })
-    const make = (name: string, relationships: object) => newWorkspace(owner, path, { name }, relationships)
-    await make('bound', { 'tag-bindings': bindings({ env: 'prod', net: undefined }) })
-    await make('flat', { tags: tags('net', 'app:web') })
-    await make('inheriting', inProject(project.id))
-    await make('overriding', { ...inProject(project.id), 'tag-bindings': bindings({ env: 'prod' }) })
-    const found = async (query: string) => names(await owner.get(`${path}/workspaces?${query}`))
-    expect(await found('search[tags]=net')).toEqual(['bound', 'flat'])
-    expect(await found('search[tags]=net,app:web')).toEqual(['flat'])
-    expect(await found('search[tags]=env')).toEqual(['bound', 'inheriting', 'overriding'])
-    expect(await found('search[exclude-tags]=net')).toEqual(['inheriting', 'overriding'])
-    expect(await found('search[tags]=team&search[exclude-tags]=none')).toEqual(['inheriting', 'overriding'])
-
-    const tagged = (index: number, key: string, value = '') =>
-      `filter[tagged][${index}][key]=${key}&filter[tagged][${index}][value]=${value}`
-    expect(await found(tagged(0, 'env'))).toEqual(['bound', 'inheriting', 'overriding'])
-    expect(await found(tagged(0, 'env', 'dev'))).toEqual(['inheriting'])
-    expect(await found(tagged(0, 'env', 'prod'))).toEqual(['bound', 'overriding'])
-    expect(await found(`${tagged(0, 'env', 'prod')}&${tagged(1, 'team')}`)).toEqual(['overriding'])
-    expect(await found(`${tagged(0, 'env', 'dev')}&search[tags]=env&TagBindings={+env+dev}`)).toEqual([
-      'inheriting',
-    ])
-  })
-
-  test('show as tag names their flat tags and the keys bound without a value', async () => {
-    const { owner, path } = await server.organization()
-    const relationships = { tags: tags('b', 'c'), 'tag-bindings': bindings({ a: '', b: '', d: 'x' }) }
-    const { id, attributes } = await newWorkspace(owner, path, {}, relationships)
-    expect(attributes['tag-names']).toEqual(['a', 'b', 'c'])
-    await owner.patch(`/api/v2/workspaces/${id}`, body({}, { 'tag-bindings': bindings({}) }))
-    expect((await owner.get(`/api/v2/workspaces/${id}`)).body.data.attributes['tag-names']).toEqual([
-      'b',
-      'c',
-    ])
-  })
-
-  test('bring along what include asks for', async () => {
-    const { owner, path, name: organization } = await server.organization()
-    const project = await newProject(owner, path, { 'tag-bindings': bindings({ env: 'dev' }) })
-    const { id } = await newWorkspace(
-      owner,
-      path,
-      { name: 'app' },
-      { ...inProject(project.id), 'tag-bindings': bindings({ team: 'net' }) },
-    )
-    await owner.post(`/api/v2/workspaces/${id}/actions/lock`)
-    const wanted = 'include=organization,project,locked_by,effective_tag_bindings,current_run.plan,outputs'
-    for (const address of [`/api/v2/workspaces/${id}`, `${path}/workspaces/app`, `${path}/workspaces`]) {
-      const { body: answer } = expectStatus(await owner.get(`${address}?${wanted}`), 200)
-      const workspace = [answer.data].flat()[0]
-      const bound = workspace.relationships['effective-tag-bindings'].data
-      expect(bound).toHaveLength(2)
-      const included = answer.included.map(({ id: included, type }: { id: string; type: string }) => ({
-        id: included,
-        type,
-      }))
-      expect(included).toEqual(
-        expect.arrayContaining([
-          { id: organization, type: 'organizations' },
-          { id: project.id, type: 'projects' },
-          { id: owner.id, type: 'users' },
-          ...bound,
-        ]),
-      )
-      expect(included).toHaveLength(5)
-      expect(
-        answer.included.filter((item: { type: string }) => item.type === 'effective-tag-bindings'),
-      ).toEqual([
-        { ...bound[0], attributes: { key: 'team', value: 'net' } },
-        {
-          ...bound[1],
-          attributes: { key: 'env', value: 'dev' },
-          relationships: { 'inherited-from': { data: { id: project.id, type: 'projects' } } },
-          links: { 'inherited-from': `/api/v2/projects/${project.id}` },
-        },
-      ])
-      const bad = await owner.get(`${address}?include=organization,nonsense`)
-      expect(bad.status).toBe(400)
-      expect(bad.body.errors[0]).toMatchObject({
-        detail: expect.stringContaining('include parameter'),
-        source: { parameter: 'include' },
-      })
-    }
-    expect((await owner.get(`/api/v2/workspaces/${id}`)).body.included).toBeUndefined()
-  })
-
-  test('are refused with every violation and its pointer', async () => {
-    const { owner, path } = await server.organization()
-    const list = `${path}/workspaces`
-    const wrong = await owner.post(
-      list,
-      body(
-        {
-          name: 'no spaces',
-          'execution-mode': 'agent',
-          'terraform-version': 'newest',
-          'working-directory': 'a/../../b',
-          'auto-apply': 'yes',
-          'source-url': 'ftp://x',
-          'trigger-prefixes': [1],
-          'auto-destroy-activity-duration': '1w',
-          'vcs-repo': { identifier: 'a/b' },
-        },
-        { tags: tags('a b'), project: { data: null } },
-      ),
-    )
-    expect(wrong.status).toBe(422)
-    expect(violations(wrong)).toEqual([
-      {
-        pointer: '/data/attributes/auto-apply',
-        detail: 'Auto apply must be a boolean',
-      },
-      {
-        pointer: '/data/attributes/auto-destroy-activity-duration',
-        detail: expect.stringContaining('has an incorrect format'),
-      },
-      { pointer: '/data/attributes/execution-mode', detail: 'Execution mode must be remote or local' },
-      { pointer: '/data/attributes/name', detail: expect.stringContaining('Name is invalid') },
-      { pointer: '/data/attributes/source-url', detail: expect.stringContaining('http or https') },
-      { pointer: '/data/attributes/terraform-version', detail: expect.stringContaining('such as 1.9.8') },
-      { pointer: '/data/attributes/trigger-prefixes/0', detail: 'Trigger prefixes must be a string' },
-      { pointer: '/data/attributes/vcs-repo', detail: 'Vcs repo must be null' },
-      {
-        pointer: '/data/attributes/working-directory',
-        detail: expect.stringContaining('inside the configuration'),
-      },
-      { pointer: '/data/relationships/project/data', detail: 'Data must be an object' },
-      {
-        pointer: '/data/relationships/tags/data/0/attributes/name',
-        detail: expect.stringContaining('Name is invalid'),
-      },
-    ])
-    const together = body({
-      name: 'x',
-      'trigger-prefixes': ['/a'],
-      'trigger-patterns': ['/b'],
-      'auto-destroy-at': 'tomorrow',
-    })
-    expect(violations(await owner.post(list, together))).toEqual([
-      { pointer: '/data/attributes/auto-destroy-at', detail: expect.stringContaining('ISO 8601') },
-      { pointer: '/data/attributes/trigger-patterns', detail: expect.stringContaining('together') },
-    ])
-    expect((await owner.post(list, body({ name: 'x'.repeat(91) }))).status).toBe(422)
-    expect((await owner.post(list, body({ name: 'x'.repeat(90) }))).status).toBe(201)
-    expect(violations(await owner.post(list, body({})))).toEqual([
-      { pointer: '/data/attributes/name', detail: "Name can't be blank" },
-    ])
-    await newWorkspace(owner, path, { name: 'taken' })
-    const { id } = await newWorkspace(owner, path, { name: 'other' })
-    const taken = [{ pointer: '/data/attributes/name', detail: 'Name has already been taken' }]
-    expect(violations(await owner.post(list, body({ name: 'Taken' })))).toEqual(taken)
-    expect(violations(await owner.patch(`/api/v2/workspaces/${id}`, body({ name: 'taken' })))).toEqual(taken)
-    const elsewhere = await server.organization()
-    await newWorkspace(elsewhere.owner, elsewhere.path, { name: 'taken' })
-  })
-
-  test('race: of several creates of one name exactly one wins', async () => {
-    const { owner, path } = await server.organization()
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => owner.post(`${path}/workspaces`, body({ name: 'race' }))),
-    )
-    expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(7).fill(422)])
-  })
-
-  test('open to those with the right only', async () => {
-    const organization = await server.organization()
-    const { owner, path } = organization
-    const { id } = await newWorkspace(owner, path, { name: 'secret' })
-    const addresses = [`/api/v2/workspaces/${id}`, `${path}/workspaces/secret`]
-    const reads = (client: Client) =>
-      Promise.all([`${path}/workspaces`, ...addresses].map(async (each) => (await client.get(each)).status))
-    const writes = (client: Client) =>
-      Promise.all([
-        client.post(`${path}/workspaces`, {}),
-        ...addresses.map((each) => client.patch(each, {})),
-        client.patch(`${path}/workspaces/none`, {}),
-      ]).then((answers) => answers.map((answer) => answer.status))
-    const [no, readable] = [
-      [404, 404, 404],
-      [200, 200, 200],
-    ]
-    const [closed, writable] = [
-      [404, 404, 404, 404],
-      [422, 422, 422, 404],
-    ]
-    for (const client of [await server.user(), await server.member(organization)]) {
-      expect([await reads(client), await writes(client)]).toEqual([no, closed])
-      for (const address of addresses) {
-        expect((await client.delete(address)).status).toBe(404)
-        expect((await client.post(`${address}/actions/safe-delete`)).status).toBe(404)
-      }
-    }
-    const reader = await server.member(organization, ['read-workspaces'])
-    expect([await reads(reader), await writes(reader)]).toEqual([readable, closed])
-    for (const address of addresses) {
-      expect((await reader.delete(address)).status).toBe(404)
-      expect((await reader.post(`${address}/actions/safe-delete`)).status).toBe(404)
-    }
-    const shown = (await reader.get(addresses[0] as string)).body.data.attributes.permissions
-    expect(shown).toEqual({
-      ...all(false),
-      'can-manage-hyok': false,
-      'can-read-assessment-results': true,
-      'can-read-run': true,
-      'can-read-settings': true,
-      'can-read-state-outputs': true,
-      'can-read-state-versions': true,
-      'can-read-variable': true,
-    })
-    const team = await server.teamToken(organization, ['manage-workspaces'])
-    expect([await reads(team), await writes(team)]).toEqual([readable, writable])
-    const ofTeam = (await team.get(addresses[0] as string)).body.data.attributes.permissions
-    expect(ofTeam).toEqual({ ...all(true), 'can-force-delete': false, 'can-manage-hyok': false })
-    const token = await server.organizationToken(organization)
-    expect([await reads(token), await writes(token)]).toEqual([readable, writable])
-    expect((await server.nobody.get(addresses[0] as string)).status).toBe(401)
-  })
 })
-
-/** Every permission of a workspace that is shown. */
-function all(value: boolean): Record<string, boolean> {
-  const shown = [
-    'can-create-state-versions',
-    'can-destroy',
-    'can-force-delete',
-    'can-force-unlock',
-    'can-lock',
-    'can-manage-assessments',
-    'can-manage-ephemeral-workspaces',
-    'can-manage-hyok',
-    'can-manage-run-tasks',
-    'can-manage-tags',
-    'can-queue-apply',
-    'can-queue-destroy',
-    'can-queue-run',
-    'can-read-assessment-results',
-    'can-read-run',
-    'can-read-settings',
-    'can-read-state-outputs',
-    'can-read-state-versions',
-    'can-read-variable',
-    'can-unlock',
-    'can-update',
-    'can-update-variable',
-  ]
-  return Object.fromEntries(shown.map((name) => [name, value]))
-}
