@@ -40,6 +40,7 @@ export class FileBlobStore implements BlobStore {
 
   static async open(root: string): Promise<FileBlobStore> {
     const store = new FileBlobStore(root)
+    stagingOfThisProcess.add(store.#staging)
     await mkdir(store.#staging, { recursive: true, mode: 0o700 })
     await store.sweepStaging()
     return store
@@ -100,7 +101,7 @@ export class FileBlobStore implements BlobStore {
   async sweepStaging(): Promise<void> {
     for (const name of await readdir(join(this.#root, STAGING))) {
       const path = join(this.#root, STAGING, name)
-      if (path !== this.#staging && (await isAbandoned(path, name)))
+      if (!stagingOfThisProcess.has(path) && (await isAbandoned(path, name)))
         await rm(path, { recursive: true, force: true })
     }
   }
@@ -154,11 +155,14 @@ async function syncDirectories(from: string, root: string): Promise<void> {
   }
 }
 
+/** Several stores may be open in one process, as in the tests. */
+const stagingOfThisProcess = new Set<string>()
+
 const DAY_MS = 24 * 3600 * 1000
 
 async function isAbandoned(path: string, name: string): Promise<boolean> {
   const [host, pid] = name.split('~')
-  // This very process id is another process before it: containers start with the same one every time.
+  // A directory of this process id that is not ours is of a process before: containers start with the same id.
   if (host === hostname()) return Number(pid) === process.pid || !isAlive(Number(pid))
   const { mtimeMs } = await stat(path)
   return Date.now() - mtimeMs > DAY_MS

@@ -5,7 +5,10 @@ import type { OrganizationMembershipTable } from '../features/organization-membe
 import type { OrganizationTable } from '../features/organizations/table.ts'
 import type { ProjectTable } from '../features/projects/table.ts'
 import type { RegistryProviderPlatformTable } from '../features/registry-provider-platforms/table.ts'
-import type { RegistryProviderVersionTable } from '../features/registry-provider-versions/table.ts'
+import type {
+  RegistryProviderTombstoneTable,
+  RegistryProviderVersionTable,
+} from '../features/registry-provider-versions/table.ts'
 import type { RegistryProviderTable } from '../features/registry-providers/table.ts'
 import type { ReservedTagKeyTable } from '../features/reserved-tag-keys/table.ts'
 import type { TagBindingTable } from '../features/tag-bindings/table.ts'
@@ -26,6 +29,7 @@ export interface Database {
   organizations: OrganizationTable
   projects: ProjectTable
   registryProviderPlatforms: RegistryProviderPlatformTable
+  registryProviderTombstones: RegistryProviderTombstoneTable
   registryProviderVersions: RegistryProviderVersionTable
   registryProviders: RegistryProviderTable
   reservedTagKeys: ReservedTagKeyTable

@@ -74,6 +74,35 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addUniqueConstraint('registry_provider_platforms_platform', ['version_id', 'os', 'arch'])
     .addUniqueConstraint('registry_provider_platforms_filename', ['version_id', 'filename'])
     .execute()
+
+  // What was released under a name stays on record after its deletion: lock files out there hold its digest.
+  await db.schema
+    .createTable('registry_provider_tombstones')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('organization_id', 'text', (column) =>
+      column.notNull().references('organizations.id').onDelete('cascade'),
+    )
+    .addColumn('provider_name', 'text', (column) => column.notNull())
+    .addColumn('version', 'text', (column) => column.notNull())
+    .addColumn('os', 'text', (column) => column.notNull())
+    .addColumn('arch', 'text', (column) => column.notNull())
+    .addColumn('shasum', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addUniqueConstraint('registry_provider_tombstones_release', [
+      'organization_id',
+      'provider_name',
+      'version',
+      'os',
+      'arch',
+      'shasum',
+    ])
+    .execute()
+  await db.schema
+    .alterTable('organizations')
+    .addColumn('provider_version_reuse_enabled', 'boolean', (column) =>
+      column.notNull().defaultTo(sql`false`),
+    )
+    .execute()
 }
 
 function timestamps<T extends string, C extends string>(table: CreateTableBuilder<T, C>) {

@@ -38,6 +38,7 @@ onEachDialect('organizations', (server) => {
         'aggregated-commit-status-enabled': true,
         'send-passing-statuses-for-untriggered-speculative-plans': false,
         'default-execution-mode': 'remote',
+        'provider-version-reuse-enabled': false,
         'fair-run-queuing-enabled': true,
         'saml-enabled': false,
         'two-factor-conformant': false,

@@ -30,6 +30,8 @@ const Attributes = Type.Object({
   'aggregated-commit-status-enabled': Type.Optional(Type.Boolean()),
   'send-passing-statuses-for-untriggered-speculative-plans': Type.Optional(Type.Boolean()),
   'default-execution-mode': Type.Optional(OneOf('remote', 'local', 'agent')),
+  // Ours: whether a released provider version that was deleted may come back with other contents.
+  'provider-version-reuse-enabled': Type.Optional(Type.Boolean()),
 })
 
 const Query = Type.Object({ q: Type.Optional(Type.String({ maxLength: 255 })) })
@@ -76,6 +78,7 @@ async function toResource(ctx: Ctx, organization: Organization): Promise<Resourc
       'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
       'send-passing-statuses-for-untriggered-speculative-plans': organization.sendPassingStatuses,
       'default-execution-mode': organization.defaultExecutionMode,
+      'provider-version-reuse-enabled': organization.providerVersionReuseEnabled,
       'fair-run-queuing-enabled': true,
       'saml-enabled': false,
       'two-factor-conformant': false,

@@ -146,6 +146,7 @@ const DEFAULTS = {
   sendPassingStatuses: false,
   defaultExecutionMode: 'remote',
   defaultProjectId: null,
+  providerVersionReuseEnabled: false,
 } as const
 
 function recordChange(tx: Ctx, action: string, { id, name }: Organization): Promise<void> {

@@ -17,6 +17,8 @@ export interface OrganizationTable {
   sendPassingStatuses: boolean
   defaultExecutionMode: string
   defaultProjectId: string | null
+  /** Whether a deleted provider version may be made again with other contents. */
+  providerVersionReuseEnabled: boolean
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
 }

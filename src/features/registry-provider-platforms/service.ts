@@ -68,7 +68,11 @@ export function create(
     const version = await versions.lockForPlatform(tx, address, address.version)
     const shasum = attributes.shasum.toLowerCase()
     const digests = await versions.listDigests(tx, version)
-    refuse([...takenViolations(version, attributes), ...contradictions(digests, attributes.filename, shasum)])
+    refuse([
+      ...takenViolations(version, attributes),
+      ...contradictions(digests, attributes.filename, shasum),
+      ...(await versions.listReuseViolations(tx, version, { ...attributes, shasum })),
+    ])
     const now = tx.now()
     const platform = await store
       .insert(tx.db, {
@@ -93,6 +97,7 @@ export function remove(ctx: Ctx, address: PlatformAddress): Promise<void> {
     const { id, version } = await get(tx, address, 'registry-providers:manage')
     const platform = await store.lock(tx.db, id)
     if (!platform) throw notFound()
+    await versions.buryPlatform(tx, version, platform)
     await store.remove(tx.db, id)
     await removeFiles(tx, [platform.binaryBlob])
     await recordChange(tx, 'destroy', version, platform)

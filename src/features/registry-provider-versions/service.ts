@@ -15,6 +15,7 @@ import * as providers from '../registry-providers/service.ts'
 import { readDigests } from './release-files.ts'
 import type { PlatformFile, RegistryProviderVersion } from './store.ts'
 import * as store from './store.ts'
+import { bury, reuseViolations } from './tombstones.ts'
 
 export type { PlatformFile, RegistryProviderVersion } from './store.ts'
 
@@ -74,6 +75,20 @@ export async function lockForPlatform(
   const { id } = await getForChange(tx, address, version)
   if (!(await store.lock(tx.db, id))) throw notFound()
   return getById(tx, id)
+}
+
+/** Remembers a released platform that is being deleted. */
+export function buryPlatform(tx: Ctx, version: VersionDetails, platform: PlatformFile): Promise<void> {
+  return bury(tx, version, [platform])
+}
+
+/** What speaks against giving a version this platform, which may have been released and deleted before. */
+export function listReuseViolations(
+  tx: Ctx,
+  version: VersionDetails,
+  platform: Pick<PlatformFile, 'os' | 'arch' | 'shasum'>,
+): Promise<Violation[]> {
+  return reuseViolations(tx, version, platform)
 }
 
 /** The name of the provider that a version is of, for files that a signed link let in. */
@@ -151,7 +166,7 @@ export function create(
 export function remove(ctx: Ctx, address: ProviderAddress, version: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const found = await get(tx, address, version, 'registry-providers:manage')
-    await removeWithFiles(tx, found.id)
+    await removeWithFiles(tx, found.provider, found.id)
     await recordChange(tx, 'destroy', found.provider, found)
   })
 }
@@ -159,7 +174,7 @@ export function remove(ctx: Ctx, address: ProviderAddress, version: string): Pro
 /** Deletes the versions of a provider that is being deleted. */
 export async function removeAll(tx: Ctx, provider: RegistryProvider): Promise<void> {
   await authorize(tx, 'registry-providers:manage', provider.organizationId)
-  for (const { id } of await store.listAll(tx.db, provider.id)) await removeWithFiles(tx, id)
+  for (const { id } of await store.listAll(tx.db, provider.id)) await removeWithFiles(tx, provider, id)
 }
 
 /**
@@ -173,20 +188,22 @@ export async function removeAbandonedDrafts(ctx: Ctx, signal: AbortSignal): Prom
   for (const draft of await store.listDrafts(ctx.db, before)) {
     if (signal.aborted) return
     await inTransaction(ctx, async (tx) => {
-      await authorize(tx, 'registry-providers:manage', draft.organizationId)
+      const provider = await providers.getById(tx, draft.providerId, 'registry-providers:manage')
       if (!(await store.isDraft(tx.db, draft.id, before))) return
-      await removeWithFiles(tx, draft.id)
-      await recordChange(tx, 'destroy', draft, draft)
+      await removeWithFiles(tx, provider, draft.id)
+      await recordChange(tx, 'destroy', provider, draft)
     })
   }
 }
 
 /** Locks what it deletes, so that an upload that is being recorded is either seen here or finds nothing. */
-async function removeWithFiles(tx: Ctx, id: string): Promise<void> {
+async function removeWithFiles(tx: Ctx, provider: RegistryProvider, id: string): Promise<void> {
   const version = await store.lock(tx.db, id)
   if (!version) throw notFound()
-  const binaries = await store.lockBinaries(tx.db, id)
+  const platforms = await store.lockPlatforms(tx.db, id)
+  await bury(tx, { ...version, provider }, platforms)
   await store.remove(tx.db, id)
+  const binaries = platforms.map((platform) => platform.binaryBlob)
   await removeFiles(tx, [version.shasumsBlob, version.signatureBlob, ...binaries])
 }
 

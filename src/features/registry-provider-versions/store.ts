@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import { paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
-import type { RegistryProviderVersionTable } from './table.ts'
+import type { RegistryProviderTombstoneTable, RegistryProviderVersionTable } from './table.ts'
 
 export type RegistryProviderVersion = Selectable<RegistryProviderVersionTable>
 
@@ -88,8 +88,7 @@ export async function isDraft(db: Db, id: string, before: string): Promise<boole
 function drafts(db: Db, before: string) {
   return db
     .selectFrom('registryProviderVersions as version')
-    .innerJoin('registryProviders as provider', 'provider.id', 'version.providerId')
-    .select(['version.id', 'provider.organizationId'])
+    .select(['version.id', 'version.providerId'])
     .where('version.updatedAt', '<', before)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -118,15 +117,14 @@ function drafts(db: Db, before: string) {
     .orderBy('version.updatedAt')
 }
 
-/** The blobs of a version's platforms, which nobody can change until the transaction ends. */
-export async function lockBinaries(db: Db, versionId: string): Promise<(string | null)[]> {
-  const rows = await db
+/** A version's platforms, which nobody can change until the transaction ends. */
+export function lockPlatforms(db: Db, versionId: string): Promise<PlatformFile[]> {
+  return db
     .selectFrom('registryProviderPlatforms')
-    .select('binaryBlob')
+    .select(['id', 'versionId', 'os', 'arch', 'filename', 'shasum', 'binaryBlob'])
     .where('versionId', '=', versionId)
     .forUpdate()
     .execute()
-  return rows.map((row) => row.binaryBlob)
 }
 
 export function insert(
@@ -146,4 +144,32 @@ export async function update(
 
 export async function remove(db: Db, id: string): Promise<void> {
   await db.deleteFrom('registryProviderVersions').where('id', '=', id).execute()
+}
+
+export async function insertTombstone(
+  db: Db,
+  row: Insertable<RegistryProviderTombstoneTable>,
+): Promise<void> {
+  await db
+    .insertInto('registryProviderTombstones')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** The digests under which a platform of a version was released and then deleted. */
+export async function listReleased(
+  db: Db,
+  release: Record<'organizationId' | 'providerName' | 'version' | 'os' | 'arch', string>,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('registryProviderTombstones')
+    .select('shasum')
+    .where('organizationId', '=', release.organizationId)
+    .where('providerName', '=', release.providerName)
+    .where('version', '=', release.version)
+    .where('os', '=', release.os)
+    .where('arch', '=', release.arch)
+    .execute()
+  return rows.map((row) => row.shasum)
 }

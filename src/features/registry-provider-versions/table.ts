@@ -15,3 +15,16 @@ export interface RegistryProviderVersionTable {
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
 }
+
+/** A released archive that was deleted; its name may only ever mean these bytes. */
+export interface RegistryProviderTombstoneTable {
+  id: Immutable<string>
+  organizationId: Immutable<string>
+  /** Lower case. */
+  providerName: Immutable<string>
+  version: Immutable<string>
+  os: Immutable<string>
+  arch: Immutable<string>
+  shasum: Immutable<string>
+  createdAt: Immutable<Timestamp>
+}

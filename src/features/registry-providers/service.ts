@@ -83,10 +83,14 @@ export async function getPrivate(
   return provider
 }
 
-export async function getById(ctx: Ctx, id: string): Promise<RegistryProvider> {
+export async function getById(
+  ctx: Ctx,
+  id: string,
+  permission: Permission = 'registry:read',
+): Promise<RegistryProvider> {
   const provider = await store.find(ctx.db, id)
   if (!provider) throw notFound()
-  await authorize(ctx, 'registry:read', provider.organizationId)
+  await authorize(ctx, permission, provider.organizationId)
   return provider
 }
 
