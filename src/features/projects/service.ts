@@ -186,8 +186,8 @@ export const bindingOwners: Owners = {
   getManaged: async (ctx, id) => ownerOf(await get(ctx, id, 'projects:manage')),
 }
 
-function recordChange(tx: Ctx, action: string, { id, organizationId }: Project): Promise<void> {
-  return audit.record(tx, { action, organizationId, resourceType: 'project', resourceId: id })
+function recordChange(tx: Ctx, action: string, { id, organizationId, name }: Project): Promise<void> {
+  return audit.record(tx, { action, organizationId, resourceType: 'project', resourceId: id, meta: { name } })
 }
 
 function refuseTakenName(error: unknown): never {

@@ -37,8 +37,9 @@ export function remove(ctx: Ctx, organizationName: string, ids: readonly string[
     const found = await store.listAmong(tx.db, organizationId, { ids })
     if (ids.some((id) => !found.some((tag) => tag.id === id))) throw notFound()
     await store.remove(tx.db, ids)
-    for (const resourceId of ids) {
-      await audit.record(tx, { action: 'destroy', organizationId, resourceType: 'tag', resourceId })
+    for (const { id: resourceId, name } of found) {
+      const resourceType = 'tag'
+      await audit.record(tx, { action: 'destroy', organizationId, resourceType, resourceId, meta: { name } })
     }
   })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Client, expectStatus, onEachDialect } from '../../../test/harness.ts'
-import { newWorkspace } from '../../../test/resources.ts'
+import { bindings, document, newWorkspace, tags } from '../../../test/resources.ts'
 
 onEachDialect('workspace locks', (server) => {
   const act = (client: Client, id: string, action: string, body?: object) =>
@@ -82,6 +82,34 @@ onEachDialect('workspace locks', (server) => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => act(owner, id, action)))
       expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(7).fill(409)])
     }
+  })
+
+  test('and every other change are written down', async () => {
+    const organization = await server.organization()
+    const { owner, path } = organization
+    const token = await server.organizationToken(organization)
+    const { id } = await newWorkspace(owner, path, { name: 'app' })
+    for (const action of ['lock', 'unlock']) expectStatus(await act(owner, id, action), 200)
+    expectStatus(await act(owner, id, 'unlock'), 409)
+    for (const action of ['lock', 'force-unlock']) expectStatus(await act(owner, id, action), 200)
+    const address = `/api/v2/workspaces/${id}`
+    expectStatus(await owner.patch(`${address}/tag-bindings`, bindings({ env: 'dev' })), 200)
+    expectStatus(await owner.post(`${address}/relationships/tags`, tags('net')), 204)
+    expectStatus(await owner.patch(address, document('workspaces', { 'auto-apply': true })), 200)
+    expectStatus(await act(owner, id, 'safe-delete'), 204)
+    const trail = expectStatus(await token.get('/api/v2/organization/audit-trail'), 200).body.data
+    const ofWorkspace = trail
+      .map(({ resource }: { resource: { id: string; action: string } }) => resource)
+      .filter((resource: { id: string }) => resource.id === id)
+    expect(ofWorkspace.map(({ action }: { action: string }) => action).sort()).toEqual(
+      ['create', 'lock', 'unlock', 'lock', 'force-unlock', 'update', 'update', 'update', 'destroy'].sort(),
+    )
+    expect(ofWorkspace.find(({ action }: { action: string }) => action === 'destroy')).toEqual({
+      id,
+      type: 'workspace',
+      action: 'destroy',
+      meta: { name: 'app' },
+    })
   })
 
   test('need a right, and a user or a team to hold them', async () => {

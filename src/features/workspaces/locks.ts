@@ -2,7 +2,6 @@ import { authorizeAnyone } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError } from '../../lib/errors.ts'
-import * as audit from '../audit-trail/service.ts'
 import * as service from './service.ts'
 import type { Holder, Workspace } from './store.ts'
 import * as store from './store.ts'
@@ -49,9 +48,9 @@ function change(
   write: (tx: Ctx) => Promise<void>,
 ): Promise<Workspace> {
   return inTransaction(ctx, async (tx) => {
-    const { organizationId } = await service.get(tx, { id }, PERMISSIONS[action])
+    const workspace = await service.get(tx, { id }, PERMISSIONS[action])
     await write(tx)
-    await audit.record(tx, { action, organizationId, resourceType: 'workspace', resourceId: id })
+    await service.recordChange(tx, action, workspace)
     return service.reread(tx, id)
   })
 }

@@ -61,6 +61,10 @@ onEachDialect('workspaces', (server) => {
       { pointer: '/data/attributes/auto-destroy-at', detail: expect.stringContaining('ISO 8601') },
       { pointer: '/data/attributes/trigger-patterns', detail: expect.stringContaining('together') },
     ])
+    for (const moment of ['2030', '2030-01-02T03:04:05', '2030-13-02T03:04:05Z']) {
+      const answer = await owner.post(list, body({ name: 'x', 'auto-destroy-at': moment }))
+      expect(violations(answer).map(({ pointer }) => pointer)).toEqual(['/data/attributes/auto-destroy-at'])
+    }
     expect((await owner.post(list, body({ name: 'x'.repeat(91) }))).status).toBe(422)
     expect((await owner.post(list, body({ name: 'x'.repeat(90) }))).status).toBe(201)
     expect(violations(await owner.post(list, body({})))).toEqual([

@@ -221,8 +221,10 @@ const DEFAULTS = {
   lockedByTeamId: null,
 } as const
 
-function recordChange(tx: Ctx, action: string, { id, organizationId }: Workspace): Promise<void> {
-  return audit.record(tx, { action, organizationId, resourceType: 'workspace', resourceId: id })
+/** Writes down what was done to a workspace; part of a change that the caller has authorized. */
+export function recordChange(tx: Ctx, action: string, workspace: Workspace): Promise<void> {
+  const { id: resourceId, organizationId, name } = workspace
+  return audit.record(tx, { action, organizationId, resourceType: 'workspace', resourceId, meta: { name } })
 }
 
 function unknownProject(cause?: unknown): AppError {

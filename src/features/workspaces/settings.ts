@@ -77,11 +77,16 @@ export function violationsOf(settings: WorkspaceSettings): Violation[] {
       pointer: '/data/attributes/trigger-patterns',
     })
   }
-  if (autoDestroyAt && Number.isNaN(Date.parse(autoDestroyAt))) {
+  if (autoDestroyAt && !isMoment(autoDestroyAt)) {
     violations.push({
       detail: 'Auto destroy at is invalid: a time in ISO 8601',
       pointer: '/data/attributes/auto-destroy-at',
     })
   }
   return violations
+}
+
+/** Date.parse alone would take a bare number, and a time without its zone. */
+function isMoment(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 }
