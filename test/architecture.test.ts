@@ -157,9 +157,10 @@ describe('tables', () => {
   function readOwners(database: string): Map<string, string> {
     const folders = new Map<string, string>()
     for (const [, types = '', folder = ''] of database.matchAll(
-      /import type \{(.*?)\} from '\.\.\/(.*)\/table\.ts'/g,
+      /import type \{([^}]*)\} from '\.\.\/(.*)\/table\.ts'/g,
     )) {
-      for (const type of types.split(',')) folders.set(type.trim(), `src/${folder}`)
+      for (const type of types.split(',').filter((text) => text.trim() !== ''))
+        folders.set(type.trim(), `src/${folder}`)
     }
     const tables = database.matchAll(/^ {2}(\w+): (\w+Table)$/gm)
     return new Map([...tables].map(([, table = '', type = '']) => [table, folders.get(type) ?? '']))
