@@ -6,13 +6,11 @@ import { AppError, FAILURES, notFound } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { PageRequest } from '../lib/pagination.ts'
 import { failure, MEDIA_TYPE } from './jsonapi.ts'
+import { answerBrokenRequest, IDLE_TIMEOUT_MS, limitRequests, MAX_BODY_BYTES } from './limits.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { logRequest } from './request-log.ts'
 import type { App, PathParams, Routes } from './routes.ts'
 import { validatorCompiler } from './validation.ts'
-
-/** Largest JSON body; state and archives travel by signed links instead. */
-const MAX_BODY_BYTES = 1 << 20
 
 export interface ServerOptions {
   services: Services
@@ -26,8 +24,8 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
   const { config } = services
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
-    // A client gets this long to send a request's head, and any request this long to arrive in full.
-    connectionTimeout: 60_000,
+    clientErrorHandler: answerBrokenRequest,
+    connectionTimeout: IDLE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     // An address that cannot be decoded comes to no route and passes no hook.
     frameworkErrors: (error, request, reply) => {
@@ -62,6 +60,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     if (!request.ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
     await route.access?.(request.ctx, request.path)
   })
+  limitRequests(app)
   app.addHook('preValidation', async (request) => {
     request.body ??= {}
   })
