@@ -35,6 +35,7 @@ export class Worker {
     await inTransaction(this.#services, async (tx) => {
       for (const job of this.#jobs.values()) await ensureSchedule(tx, job)
     })
+    this.#services.metrics.gauge('plinth_jobs', 'Background jobs by state', 'state', () => this.#countJobs())
     this.#loops = Array.from({ length: CONCURRENCY }, () => this.#loop())
   }
 
@@ -76,6 +77,11 @@ export class Worker {
       clearInterval(heartbeat)
     }
     return true
+  }
+
+  async #countJobs(): Promise<Map<string, number>> {
+    const counts = await store.countByState(this.#services.db)
+    return new Map(counts.map(({ state, count }) => [state, count]))
   }
 
   #claim(): Promise<JobRow | undefined> {
