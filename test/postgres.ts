@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,7 +19,7 @@ declare module 'vitest' {
 
 const NOBODY = 65_534
 
-export async function setup(project: TestProject): Promise<() => void> {
+export async function setup(project: TestProject): Promise<() => void | Promise<void>> {
   const given = process.env['PLINTH_TEST_POSTGRES_URL']
   if (process.env['PLINTH_TEST_DIALECTS'] === 'sqlite' || given) {
     project.provide('postgresUrl', given)
@@ -57,8 +58,10 @@ async function startCluster() {
   await ready(server)
   return {
     url: `postgres://plinth@127.0.0.1:${port}/postgres`,
-    stop: () => {
+    stop: async () => {
+      const ended = once(server, 'exit')
       server.kill('SIGQUIT')
+      await ended
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -172,14 +172,15 @@ describe.each(KINDS)('blobs kept as $name', ({ open }) => {
 
 describe('files', () => {
   test('are for their owner only, and not ready without their directory', async () => {
-    const directory = join(mkdtempSync(join(tmpdir(), 'plinth-blobs-')), 'deep', 'blobs')
+    const parent = mkdtempSync(join(tmpdir(), 'plinth-blobs-'))
+    const directory = join(parent, 'deep', 'blobs')
     const store = await FileBlobStore.open(directory)
     const staged = await store.stage(Readable.from([Buffer.from('x')]), 10)
     await staged.store('a/b')
     expect(statSync(join(directory, 'a/b')).mode & 0o777).toBe(0o600)
     expect(statSync(join(directory, 'a')).mode & 0o777).toBe(0o700)
     expect(statSync(directory).mode & 0o777).toBe(0o700)
-    rmSync(directory, { recursive: true })
+    rmSync(parent, { recursive: true })
     await expect(store.check()).rejects.toThrow()
   })
 })
