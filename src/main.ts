@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { inspect } from 'node:util'
 import { pino } from 'pino'
 import { start } from './app.ts'
 import { ConfigError, readConfig } from './config/config.ts'
@@ -9,7 +10,7 @@ import { readSecrets } from './config/secrets.ts'
 try {
   await run()
 } catch (error) {
-  const message = error instanceof ConfigError ? error.message : String((error as Error).stack ?? error)
+  const message = error instanceof ConfigError ? error.message : inspect(error)
   process.stderr.write(`Plinth cannot start:\n${message}\n`)
   process.exitCode = 1
 }

@@ -15,6 +15,7 @@ import {
 import { hostname } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
+import { storageFull } from '../lib/errors.ts'
 import { type BlobStore, BlobTooLarge, type ByteRange, type StagedBlob } from './blob-store.ts'
 
 /** Bytes written at once: small enough to stay flat in memory, large enough to keep the disk busy. */
@@ -48,14 +49,14 @@ export class FileBlobStore implements BlobStore {
 
   async stage(source: Readable, maxBytes: number): Promise<StagedBlob> {
     const path = join(this.#staging, randomUUID())
-    const file = await open(path, 'wx', 0o600)
+    const file = await open(path, 'wx', 0o600).catch(refuseFull)
     try {
       const received = await receive(source, file, maxBytes)
       await file.sync()
       return this.#staged(path, received)
     } catch (error) {
       await rm(path, { force: true })
-      throw error
+      return refuseFull(error)
     } finally {
       await file.close()
     }
@@ -68,8 +69,8 @@ export class FileBlobStore implements BlobStore {
       read: () => readFile(path),
       store: async (key) => {
         const target = this.#path(key)
-        await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-        await rename(path, target)
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(refuseFull)
+        await rename(path, target).catch(refuseFull)
         await syncDirectories(dirname(target), this.#root)
       },
       discard: () => rm(path, { force: true }),
@@ -140,6 +141,12 @@ async function receive(source: Readable, file: FileHandle, maxBytes: number) {
   }
   if (batched > 0) await flush()
   return { size, sha256: hash.digest('hex') }
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT'])
+
+function refuseFull(error: unknown): never {
+  throw FULL.has((error as NodeJS.ErrnoException).code ?? '') ? storageFull(error) : error
 }
 
 /** A rename survives a power cut only once the directory, and those made for it, are flushed too. */

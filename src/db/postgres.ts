@@ -10,6 +10,7 @@ import {
 import pg from 'pg'
 import { propertyName, SnakeCasePostgresCompiler } from './identifiers.ts'
 import { type OnQuery, reportTo } from './observe.ts'
+import { noConnection, postgresOutage } from './outages.ts'
 
 const POOL_SIZE = 8
 
@@ -17,6 +18,8 @@ const POOL_SIZE = 8
 const MAX_STATEMENTS = 500
 
 const INT8 = 20
+
+const COMMIT = 'commit'
 
 /** Any number that no other program uses on this database. */
 const MIGRATION_LOCK = 7_054_846_840
@@ -48,13 +51,11 @@ class PostgresConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const name = statementName(sql)
-    const result = await this.client.query({
-      text: sql,
-      values: parameters as unknown[],
-      rowMode: 'array',
-      types,
-      ...(name && { name }),
-    })
+    const result = await this.client
+      .query({ text: sql, values: parameters as unknown[], rowMode: 'array', types, ...(name && { name }) })
+      .catch((error: unknown) => {
+        throw postgresOutage(error, { committing: sql === COMMIT })
+      })
     const names = result.fields.map((field) => propertyName(field.name))
     const rows = result.rows.map((values: unknown[]) => {
       const row: Record<string, unknown> = {}
@@ -80,7 +81,10 @@ class PostgresDriver implements Driver {
   async init() {}
 
   async acquireConnection() {
-    return new PostgresConnection(await this.#pool.connect())
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw noConnection(error)
+    })
+    return new PostgresConnection(client)
   }
 
   async beginTransaction(connection: DatabaseConnection) {
@@ -88,7 +92,7 @@ class PostgresDriver implements Driver {
   }
 
   async commitTransaction(connection: DatabaseConnection) {
-    await connection.executeQuery(CompiledQuery.raw('commit'))
+    await connection.executeQuery(CompiledQuery.raw(COMMIT))
   }
 
   async rollbackTransaction(connection: PostgresConnection) {

@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+import { isSqliteBusy, sqliteOutage, undone } from './outages.ts'
 
 /** Transactions that may share one commit; bounds how long the first of them waits. */
 const MAX_GROUP = 64
 
+/** How long a transaction waits for another process that writes to the same file, and how often it asks. */
+const BUSY_MS = 5_000
+const BUSY_POLL_MS = 20
+
 interface Waiting {
   resolve: () => void
   reject: (error: unknown) => void
-}
-
-/** Some errors, a full disk among them, make SQLite roll back everything that was not committed. */
-class RolledBack extends Error {
-  override name = 'RolledBack'
-  override message = 'the database rolled the transaction back'
 }
 
 /** One transaction's view of the writer, so that the driver can tell whose turn it is. */
@@ -28,7 +28,7 @@ class Member implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // What follows an error that ended the transaction would be durable at once.
-    if (this.began && !this.#database.isTransaction) throw new RolledBack()
+    if (this.began && !this.#database.isTransaction) throw undone()
     return this.#connection.executeQuery(query)
   }
 
@@ -64,6 +64,7 @@ export class GroupCommit implements Driver {
   }
 
   async beginTransaction(member: Member): Promise<void> {
+    const deadline = performance.now() + BUSY_MS
     if (this.#current) {
       await new Promise<void>((resolve) => {
         this.#queue.push(() => {
@@ -74,16 +75,29 @@ export class GroupCommit implements Driver {
     }
     this.#current = member
     try {
-      if (!this.#database.isTransaction) this.#database.exec('begin immediate')
+      await this.#open(deadline)
       this.#database.exec('savepoint member')
       member.began = true
     } catch (error) {
       this.#finishTurn()
-      throw error
+      throw sqliteOutage(error)
+    }
+  }
+
+  /** Lets the rest of this process go on while another one is writing. */
+  async #open(deadline: number): Promise<void> {
+    while (!this.#database.isTransaction) {
+      try {
+        this.#database.exec('begin immediate')
+      } catch (error) {
+        if (!isSqliteBusy(error) || performance.now() > deadline) throw error
+        await sleep(BUSY_POLL_MS)
+      }
     }
   }
 
   async commitTransaction(): Promise<void> {
+    if (!this.#database.isTransaction) throw undone()
     this.#database.exec('release member')
     const committed = new Promise<void>((resolve, reject) => this.#group.push({ resolve, reject }))
     this.#finishTurn()
@@ -113,7 +127,8 @@ export class GroupCommit implements Driver {
   /** Hands the writer to the next in line, or commits when nobody has come by the end of this loop turn. */
   #finishTurn(): void {
     this.#current = undefined
-    if (!this.#database.isTransaction) this.#settleGroup(new RolledBack())
+    // Some errors, a full disk among them, make SQLite roll back everything that was not committed.
+    if (!this.#database.isTransaction) this.#settleGroup(undone())
     if (this.#group.length >= MAX_GROUP) this.#commitGroup()
     const next = this.#queue.shift()
     if (next) next()
@@ -127,7 +142,7 @@ export class GroupCommit implements Driver {
       this.#settleGroup()
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
-      this.#settleGroup(error)
+      this.#settleGroup(sqliteOutage(error))
     }
   }
 

@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import { propertyName, SnakeCaseSqliteCompiler } from './identifiers.ts'
 import { type OnQuery, reportTo } from './observe.ts'
+import { sqliteOutage } from './outages.ts'
 import { GroupCommit } from './sqlite-group-commit.ts'
 
 /** Statements kept prepared per connection; generated IN lists could otherwise grow the cache for ever. */
@@ -40,6 +41,14 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return this.#run(query)
+    } catch (error) {
+      throw sqliteOutage(error)
+    }
+  }
+
+  #run<R>(query: CompiledQuery): QueryResult<R> {
     const { statement, columns } = this.#prepare(query.sql)
     const parameters = query.parameters as SQLInputValue[]
     if (columns.length === 0) {
@@ -121,6 +130,8 @@ function dialect(driver: Driver): Dialect {
 export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}) {
   const writer = new DatabaseSync(path)
   writer.exec(PRAGMAS)
+  // From here on waiting for another process is done between statements, where it holds up nobody else.
+  writer.exec('pragma busy_timeout = 0')
   const reader = new DatabaseSync(path, { readOnly: true })
   reader.exec('pragma busy_timeout = 5000')
   const log = reportTo(onQuery)

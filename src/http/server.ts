@@ -151,13 +151,20 @@ function refuseUnauthorizedSuccess(request: FastifyRequest, reply: FastifyReply)
   throw new Error(`${request.method} ${routeOptions.url} succeeded without authorization`)
 }
 
-/** Turns what was thrown into a JSON:API error document. Unknown errors are logged here, once. */
+/** What callers are asked to wait while a part of the server is away. */
+const RETRY_SECONDS = 2
+
+/** Turns what was thrown into a JSON:API error document. What the caller did not cause is logged here, once. */
 function answer(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply) {
   const known = error instanceof AppError ? error : translate(error)
-  if (!known) request.ctx.log.error({ err: error, requestId: request.id }, 'request failed')
   const told =
     known ?? new AppError('internal', `The server failed; request ${request.id} says why in its log.`)
-  return reply.code(FAILURES[told.code].status).type(MEDIA_TYPE).send(failure(told))
+  const { status } = FAILURES[told.code]
+  // An outage ends by itself; a full disk and a bug need somebody.
+  const level = told.code === 'unavailable' ? 'warn' : 'error'
+  if (status >= 500) request.ctx.log[level]({ err: error, requestId: request.id }, 'request failed')
+  if (told.code === 'unavailable') reply.header('retry-after', RETRY_SECONDS)
+  return reply.code(status).type(MEDIA_TYPE).send(failure(told))
 }
 
 /** Errors that Fastify finds before a handler runs. */

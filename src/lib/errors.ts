@@ -17,6 +17,7 @@ export const FAILURES = {
   headersTooLarge: { status: 431, title: 'request header fields too large' },
   internal: { status: 500, title: 'internal server error' },
   unavailable: { status: 503, title: 'service unavailable' },
+  insufficientStorage: { status: 507, title: 'insufficient storage' },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type FailureCode = keyof typeof FAILURES
@@ -55,6 +56,12 @@ export class AppError extends Error {
 /** The answer to a stranger and to a wrong address alike, so that nobody learns what exists. */
 export function notFound(): AppError {
   return new AppError('notFound', 'The resource does not exist, or you are not authorized to see it.')
+}
+
+/** The answer when there is no room for what was to be stored, on whichever disk. */
+export function storageFull(cause: unknown): AppError {
+  const detail = 'The server has no space left to store this. Nothing was changed; reading goes on.'
+  return new AppError('insufficientStorage', detail, { cause })
 }
 
 /** Throws when `violations` holds any, all of them in one error. */
