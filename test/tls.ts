@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { pki } from 'node-forge'
+import { inject } from 'vitest'
+import type { TestProject } from 'vitest/node'
 
 /** Paths of PEM files: an authority to trust, and a certificate for localhost and 127.0.0.1 with its key. */
 export interface TestCertificates {
@@ -10,34 +12,67 @@ export interface TestCertificates {
   key: string
 }
 
-const CURVE = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-
-const SERVER = 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n'
-
-let made: TestCertificates | undefined
-
-/** Certificates of an authority made for this run, by openssl, once a process; removed when it ends. */
-export function testCertificates(): TestCertificates {
-  made ??= makeCertificates()
-  return made
+declare module 'vitest' {
+  interface ProvidedContext {
+    certificates: TestCertificates
+  }
 }
 
-function makeCertificates(): TestCertificates {
-  const directory = mkdtempSync(join(tmpdir(), 'plinth-tls-'))
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-  const at = (name: string) => join(directory, name)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
+/** Certificates of an authority made for this run. */
+export function testCertificates(): TestCertificates {
+  return inject('certificates')
+}
 
-  openssl(
-    ...['req', '-x509', ...CURVE, '-days', '2', '-subj', '/CN=Plinth test authority'],
-    ...['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
-    ...['-keyout', at('ca-key.pem'), '-out', at('ca.pem')],
-  )
-  openssl(...['req', ...CURVE, '-subj', '/CN=localhost', '-keyout', at('key.pem'), '-out', at('request.pem')])
-  writeFileSync(at('extensions.cnf'), SERVER)
-  openssl(
-    ...['x509', '-req', '-in', at('request.pem'), '-days', '2', '-extfile', at('extensions.cnf')],
-    ...['-CA', at('ca.pem'), '-CAkey', at('ca-key.pem'), '-CAcreateserial', '-out', at('cert.pem')],
-  )
-  return { ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') }
+const AUTHORITY = 'Plinth test authority'
+
+const DAY_MS = 24 * 3_600_000
+
+/** Runs once, before all tests. */
+export async function setup(project: TestProject): Promise<() => void> {
+  const directory = mkdtempSync(join(tmpdir(), 'plinth-tls-'))
+  const paths = Object.entries(await makeCertificates()).map(([name, pem]) => {
+    const path = join(directory, `${name}.pem`)
+    writeFileSync(path, `${pem}\n`, { mode: 0o600 })
+    return [name, path]
+  })
+  project.provide('certificates', Object.fromEntries(paths))
+  return () => rmSync(directory, { recursive: true, force: true })
+}
+
+async function makeCertificates(): Promise<TestCertificates> {
+  const { default: forge } = await import('node-forge')
+  const newCertificate = (commonName: string, publicKey: pki.PublicKey, extensions: object[]) => {
+    const certificate = forge.pki.createCertificate()
+    certificate.publicKey = publicKey
+    certificate.serialNumber = forge.util.bytesToHex(`\x01${forge.random.getBytesSync(8)}`)
+    certificate.validity.notBefore = new Date(Date.now() - DAY_MS)
+    certificate.validity.notAfter = new Date(Date.now() + DAY_MS)
+    certificate.setSubject([{ name: 'commonName', value: commonName }])
+    certificate.setIssuer([{ name: 'commonName', value: AUTHORITY }])
+    certificate.setExtensions(extensions)
+    return certificate
+  }
+  const newKeys = () => forge.pki.rsa.generateKeyPair(2048)
+  const [authorityKeys, keys] = [newKeys(), newKeys()]
+  const authority = newCertificate(AUTHORITY, authorityKeys.publicKey, [
+    { name: 'basicConstraints', cA: true, critical: true },
+    { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+  ])
+  const certificate = newCertificate('localhost', keys.publicKey, [
+    // 2 is a DNS name, 7 an address.
+    {
+      name: 'subjectAltName',
+      altNames: [
+        { type: 2, value: 'localhost' },
+        { type: 7, ip: '127.0.0.1' },
+      ],
+    },
+    { name: 'extKeyUsage', serverAuth: true },
+  ])
+  for (const each of [authority, certificate]) each.sign(authorityKeys.privateKey, forge.md.sha256.create())
+  return {
+    ca: forge.pki.certificateToPem(authority),
+    cert: forge.pki.certificateToPem(certificate),
+    key: forge.pki.privateKeyToPem(keys.privateKey),
+  }
 }

@@ -39,6 +39,11 @@ export interface Page<T> {
   totalCount: number
 }
 
+/** The page of a list that has nothing in it, for somebody who may see that there is a list. */
+export function emptyPage({ number, size }: PageRequest): Page<never> {
+  return { items: [], number, size, totalCount: 0 }
+}
+
 /** `meta.pagination` of a list response. */
 export function paginationMeta(page: Page<unknown>) {
   const totalPages = Math.ceil(page.totalCount / page.size)

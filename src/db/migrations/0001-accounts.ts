@@ -138,12 +138,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .on('tokens')
     .expression(sql`team_id, coalesce(description, '')`)
     .execute()
-  await db.schema
-    .createIndex('tokens_organization')
-    .unique()
-    .on('tokens')
-    .column('organization_id')
-    .execute()
+  await db.schema.createIndex('tokens_organization').unique().on('tokens').column('organization_id').execute()
 
   await db.schema
     .createTable('audit_events')

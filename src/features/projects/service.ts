@@ -5,7 +5,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import type { PageRequest } from '../../lib/pagination.ts'
+import { emptyPage, type PageRequest } from '../../lib/pagination.ts'
 import * as audit from '../audit-trail/service.ts'
 import type { Organization } from '../organizations/service.ts'
 import * as organizations from '../organizations/service.ts'
@@ -30,7 +30,8 @@ export interface ProjectAttributes {
 }
 
 export async function list(ctx: Ctx, organizationName: string, filter: ProjectFilter, page: PageRequest) {
-  const { id } = await organizations.getByName(ctx, organizationName, 'projects:read')
+  const { id } = await organizations.getByName(ctx, organizationName)
+  if (!(await can(ctx, 'projects:read', id))) return emptyPage(page)
   return store.list(ctx.db, id, filter, page)
 }
 

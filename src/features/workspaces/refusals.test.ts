@@ -100,16 +100,22 @@ onEachDialect('workspaces', (server) => {
         ...addresses.map((each) => client.patch(each, {})),
         client.patch(`${path}/workspaces/none`, {}),
       ]).then((answers) => answers.map((answer) => answer.status))
-    const [no, readable] = [
+    const [no, empty, readable] = [
       [404, 404, 404],
+      [200, 404, 404],
       [200, 200, 200],
     ]
     const [closed, writable] = [
       [404, 404, 404, 404],
       [422, 422, 422, 404],
     ]
-    for (const client of [await server.user(), await server.member(organization)]) {
-      expect([await reads(client), await writes(client)]).toEqual([no, closed])
+    const member = await server.member(organization)
+    expect((await member.get(`${path}/workspaces`)).body.data).toEqual([])
+    for (const [client, seen] of [
+      [await server.user(), no],
+      [member, empty],
+    ] as const) {
+      expect([await reads(client), await writes(client)]).toEqual([seen, closed])
       for (const address of addresses) {
         expect((await client.delete(address)).status).toBe(404)
         expect((await client.post(`${address}/actions/safe-delete`)).status).toBe(404)

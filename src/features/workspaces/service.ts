@@ -5,7 +5,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound, refuse } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import type { PageRequest } from '../../lib/pagination.ts'
+import { emptyPage, type PageRequest } from '../../lib/pagination.ts'
 import * as audit from '../audit-trail/service.ts'
 import type { Organization } from '../organizations/service.ts'
 import * as organizations from '../organizations/service.ts'
@@ -34,7 +34,8 @@ export interface WorkspaceAttributes {
 }
 
 export async function list(ctx: Ctx, organizationName: string, filter: WorkspaceFilter, page: PageRequest) {
-  const { id } = await organizations.getByName(ctx, organizationName, 'workspaces:read')
+  const { id } = await organizations.getByName(ctx, organizationName)
+  if (!(await can(ctx, 'workspaces:read', id))) return emptyPage(page)
   return store.list(ctx.db, id, filter, page)
 }
 

@@ -1,0 +1,43 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished } from 'vitest'
+import { onEachDialect } from '../harness.ts'
+import { testWithTerraform } from '../terraform.ts'
+
+const README = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+
+/** The shell commands of a section, as they stand. */
+function commandsOf(heading: string): string[] {
+  const section = README.split(/^## /m).find((part) => part.startsWith(heading)) ?? ''
+  return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1] as string)
+}
+
+const hasTools = ['gpg', 'zip', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
+
+onEachDialect('the walk in the README', (server) => {
+  testWithTerraform('installs a provider of your own, typed in as it stands', async (terraform) => {
+    if (!hasTools) throw new Error('the walk needs gpg, zip and curl')
+    const [start, ...commands] = commandsOf('Five minutes to your own provider')
+    expect(start).toBe('npm ci && npm start\n')
+
+    const directory = mkdtempSync(join(tmpdir(), 'plinth-walk-'))
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+    mkdirSync(join(directory, 'data'))
+    writeFileSync(join(directory, 'data', 'admin-token'), server.admin.token as string)
+    // The server is the one the tests started; all else is what a reader types.
+    const script = commands
+      .join('\n')
+      .replace('http://127.0.0.1:8080', server.url)
+      .replace(' terraform init', ` ${terraform} init`)
+    const run = promisify(execFile)
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'], HOME: directory, CHECKPOINT_DISABLE: '1' },
+    })
+    expect(stdout).toMatch(/Installed plinth\.local\/acme\/hello v1\.0\.0/)
+    expect(readFileSync(join(directory, 'walk', '.terraform.lock.hcl'), 'utf8')).toMatch(/"h1:.*"zh:/s)
+  })
+})
