@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
@@ -9,79 +9,35 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createPostgresDatabase, DIALECTS } from './harness.ts'
+import { Program, ROOT } from './program.ts'
 import { testCertificates } from './tls.ts'
 
 // The program as an operator runs it: its own process, its standard output, its signals and its exit code.
 
-const ROOT = join(import.meta.dirname, '..')
-
 let directory: string
-const started: ChildProcess[] = []
+const started: Program[] = []
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'plinth-process-'))
 })
 
 afterEach(async () => {
-  for (const child of started.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  for (const program of started.splice(0)) await program.kill()
   rmSync(directory, { recursive: true, force: true })
 })
 
 type Settings = Record<string, string>
 
-/** The environment without anything of ours, and with a data directory of this test's. */
-function environment(settings: Settings): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PLINTH_'))
-  return {
-    ...Object.fromEntries(inherited),
-    PLINTH_LISTEN: '127.0.0.1:0',
-    PLINTH_DATA_DIR: join(directory, 'data'),
-    ...settings,
-  }
+/** With a data directory of this test's. */
+function run(settings: Settings = {}, command?: string[]): Program {
+  const program = new Program({ PLINTH_DATA_DIR: join(directory, 'data'), ...settings }, command)
+  started.push(program)
+  return program
 }
-
-class Plinth {
-  readonly process: ChildProcess
-  stdout = ''
-  stderr = ''
-
-  constructor(command: string[], settings: Settings) {
-    const [file = '', ...args] = command
-    this.process = spawn(file, args, { cwd: ROOT, env: environment(settings) })
-    started.push(this.process)
-    this.process.stdout?.on('data', (chunk: Buffer) => {
-      this.stdout += chunk.toString()
-    })
-    this.process.stderr?.on('data', (chunk: Buffer) => {
-      this.stderr += chunk.toString()
-    })
-  }
-
-  /** Resolves when everything that is printed at the start has been. */
-  async ready(): Promise<string> {
-    for (const end = performance.now() + 10_000; performance.now() < end; await sleep(5)) {
-      const url = /Plinth is ready at (\S+)/.exec(this.stdout)?.[1]
-      if (url && this.stdout.includes('account/details\n')) return url
-      if (this.process.exitCode !== null) break
-    }
-    throw new Error(`not ready: ${this.stdout}${this.stderr}`)
-  }
-
-  async exit(): Promise<number | null> {
-    if (this.process.exitCode === null) await once(this.process, 'exit')
-    return this.process.exitCode
-  }
-}
-
-const start = (settings: Settings = {}) => new Plinth([process.execPath, 'src/main.ts'], settings)
 
 describe('a new server', () => {
   test('says in a few lines where it is, where the first token is, and what to try', async () => {
-    const plinth = new Plinth(['npm', 'start'], {})
+    const plinth = run({}, ['npm', 'start'])
     const url = await plinth.ready()
     const lines = plinth.stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThanOrEqual(10)
@@ -99,13 +55,13 @@ describe('a new server', () => {
 
   test('is ready soon', async () => {
     const begun = performance.now()
-    await start().ready()
+    await run().ready()
     expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   test('takes the token that the operator chose, prints it nowhere and writes no file', async () => {
     const token = 'an-operator-token-x7q'
-    const plinth = start({ PLINTH_ADMIN_TOKEN: token })
+    const plinth = run({ PLINTH_ADMIN_TOKEN: token })
     const url = await plinth.ready()
     expect(plinth.stdout).toContain('First admin token: the value of PLINTH_ADMIN_TOKEN')
     expect(plinth.stdout + plinth.stderr).not.toContain('x7q')
@@ -118,13 +74,13 @@ describe('a new server', () => {
   })
 
   test('keeps its data and its token over a restart', async () => {
-    const first = start()
+    const first = run()
     await first.ready()
     const token = readFileSync(join(directory, 'data', 'admin-token'), 'utf8')
     first.process.kill('SIGTERM')
     expect(await first.exit()).toBe(0)
 
-    const url = await start().ready()
+    const url = await run().ready()
     expect(readFileSync(join(directory, 'data', 'admin-token'), 'utf8')).toBe(token)
     const answer = await fetch(`${url}/api/v2/account/details`, {
       headers: { authorization: `Bearer ${token.trim()}` },
@@ -136,7 +92,7 @@ describe('a new server', () => {
 describe.each(['SIGTERM', 'SIGINT'] as const)('on %s', (signal) => {
   test('the server finishes the request under way, refuses new ones, and ends with 0', async () => {
     const token = 'an-operator-token'
-    const plinth = start({ PLINTH_ADMIN_TOKEN: token })
+    const plinth = run({ PLINTH_ADMIN_TOKEN: token })
     const url = await plinth.ready()
     const attributes = { username: 'slow', email: 'slow@example.com' }
     const body = JSON.stringify({ data: { type: 'users', attributes } })
@@ -171,7 +127,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('on %s', (signal) => {
 
 describe('a server that cannot start', () => {
   const failing = async (settings: Settings) => {
-    const plinth = start(settings)
+    const plinth = run(settings)
     const code = await plinth.exit()
     return { code, stdout: plinth.stdout, stderr: plinth.stderr }
   }
@@ -233,7 +189,7 @@ describe('a server that cannot start', () => {
 
 test('with a certificate and its key the server speaks HTTPS', async () => {
   const { ca, cert, key } = testCertificates()
-  const url = await start({ PLINTH_TLS_CERT: cert, PLINTH_TLS_KEY: key }).ready()
+  const url = await run({ PLINTH_TLS_CERT: cert, PLINTH_TLS_KEY: key }).ready()
   expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
   for (const host of ['127.0.0.1', 'localhost']) {
     const address = `${url.replace('127.0.0.1', host)}/healthz`
