@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { onEachDialect, type TestServer } from '../../../test/harness.ts'
+import { onEachDialect } from '../../../test/harness.ts'
+import { runLater } from '../../../test/jobs.ts'
 import {
   addKey,
   createPlatform,
@@ -15,27 +15,7 @@ import {
   sha256,
 } from '../../../test/registry.ts'
 import { sweepBlobs } from '../../blobs/jobs.ts'
-import { readSecrets } from '../../config/secrets.ts'
-import type { Job } from '../../jobs/job.ts'
-import { addSeconds } from '../../lib/time.ts'
-import { assemble } from '../../services.ts'
 import { removeAbandonedDrafts } from './jobs.ts'
-
-/** Runs a job as a second server on the same data would, `days` from now. */
-async function runLater(server: TestServer, job: Job, days: number): Promise<void> {
-  const services = await assemble(server.config, readSecrets({}, server.dataDir), pino({ level: 'silent' }))
-  try {
-    const ctx = {
-      ...services,
-      now: () => addSeconds(new Date().toISOString(), days * 24 * 3600),
-      subject: { kind: 'system', id: job.name } as const,
-      request: { id: 'run-test', authorized: false, access: new Map() },
-    }
-    await job.run(ctx, {}, new AbortController().signal)
-  } finally {
-    await services.connection.close()
-  }
-}
 
 onEachDialect('background work of the registry', (server) => {
   test('removes drafts that nobody finished, and nothing that can be installed', async () => {
