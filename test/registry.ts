@@ -138,19 +138,23 @@ export interface PublishedRelease {
   signature: Buffer
 }
 
-/** Publishes a whole release the way its author does: five kinds of call, and the uploads. */
+/**
+ * Publishes a whole release the way its author does: five kinds of call, and the uploads. `archive` is what every
+ * platform gets, instead of one that does nothing.
+ */
 export async function publish(
   organization: TestOrganization,
   name: string,
   version: string,
-  options: { key?: SigningKey; platforms?: string[]; path?: string } = {},
+  options: { key?: SigningKey; platforms?: string[]; path?: string; archive?: Buffer } = {},
 ): Promise<PublishedRelease> {
   const { owner } = organization
   const path = options.path ?? (await createProvider(organization, name))
   const key = options.key ?? (await addKey(organization, await makeKey()))
   const archives = new Map<string, Buffer>()
   for (const platform of options.platforms ?? ['linux_amd64', 'darwin_arm64']) {
-    archives.set(platform, await makeArchive(name, version, `#!/bin/sh\n# ${platform}\n`))
+    const empty = `#!/bin/sh\n# ${platform}\n`
+    archives.set(platform, options.archive ?? (await makeArchive(name, version, empty)))
   }
   const filename = (platform: string) => `terraform-provider-${name}_${version}_${platform}.zip`
   const shasums = Buffer.from(
