@@ -1,7 +1,7 @@
 // The dependency rule of docs/architecture.md. Each rule is broken on purpose in test/architecture.test.ts.
 
 const FEATURE = '^src/features/'
-const HTTP_FILE = '[a-z-]*(routes|resource)\\.ts$'
+const HTTP_FILE = '[a-z-]*(routes|resource|pages)\\.ts$'
 const PLATFORM = '^src/(config|db|http|auth|jobs|blobs|engine)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -39,20 +39,24 @@ module.exports = {
       comment: 'A feature uses another one through its service, where the permission is checked.',
       severity: 'error',
       from: { path: '^src/features/([^/]+)/', pathNot: '\\.test\\.ts$' },
-      to: { path: FEATURE, pathNot: ['^src/features/$1/', '^src/features/[^/]+/(service|resource)\\.ts$'] },
+      to: {
+        path: FEATURE,
+        pathNot: ['^src/features/$1/', '^src/features/[^/]+/(service|resource|pages)\\.ts$'],
+      },
     },
     {
       name: 'resources-serve-routes',
-      comment: 'How a slice looks in JSON:API concerns other slices only where they speak HTTP themselves.',
+      comment:
+        'How a slice looks in JSON:API, or to people, concerns other slices only where they speak HTTP themselves.',
       severity: 'error',
       from: { path: FEATURE, pathNot: `/${HTTP_FILE}` },
-      to: { path: '/resource\\.ts$' },
+      to: { path: '/(resource|pages)\\.ts$' },
     },
     {
       name: 'http-stays-in-routes',
       severity: 'error',
       comment:
-        'A slice speaks HTTP in routes.ts, and in lock-routes.ts or resource.ts where one file is too long.',
+        'A slice speaks HTTP in routes.ts, and in lock-routes.ts, resource.ts or pages.ts where one file is too long.',
       from: { path: '^src/', pathNot: [`/${HTTP_FILE}`, '^src/http/', '^src/app\\.ts$'] },
       to: { path: ['^src/http/', 'node_modules/(fastify|@fastify)/'] },
     },

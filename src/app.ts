@@ -12,6 +12,7 @@ import { routes as organizationMemberships } from './features/organization-membe
 import { acceptInvitations, addFounder, leaveOwners } from './features/organization-memberships/service.ts'
 import { routes as organizations } from './features/organizations/routes.ts'
 import { onCreate as onCreateOrganization } from './features/organizations/service.ts'
+import { onChange as onChangePassword } from './features/passwords/service.ts'
 import { routes as projects } from './features/projects/routes.ts'
 import {
   createDefault as createDefaultProject,
@@ -25,6 +26,9 @@ import { removeAll as removeProviderVersions } from './features/registry-provide
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
 import { onRemove as onRemoveProvider } from './features/registry-providers/service.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
+import { sweepSessions } from './features/sessions/jobs.ts'
+import { routes as sessions } from './features/sessions/routes.ts'
+import { endAllOf as endSessions } from './features/sessions/service.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
 import { routes as tags } from './features/tags/routes.ts'
 import { routes as teams } from './features/teams/routes.ts'
@@ -57,6 +61,7 @@ const ROUTES: readonly Routes[] = [
   registryProviderVersions,
   registryProviders,
   reservedTagKeys,
+  sessions,
   tagBindingsOf(projectOwners),
   tagBindingsOf(workspaceOwners),
   tags,
@@ -68,7 +73,7 @@ const ROUTES: readonly Routes[] = [
 ]
 
 /** Every kind of background work. */
-const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs]
+const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs, sweepSessions]
 
 export interface RunningServer {
   /** The public address. */
@@ -100,6 +105,7 @@ async function serve(services: Services, secrets: Secrets, opened: (() => unknow
   onCreateOrganization(addFounder)
   onCreateOrganization(createDefaultProject)
   onAddress(acceptInvitations)
+  onChangePassword(endSessions)
   onRemoveUser(leaveOwners)
   onRemoveProvider(removeProviderVersions)
   const adminTokenFile = await ensureBootstrap(services, secrets)

@@ -1,6 +1,6 @@
-/** Who a request speaks for: the owner of the token it carries. */
+/** Who a request speaks for: the owner of the token it carries, or the user of the browser's session. */
 export type Subject =
-  | { kind: 'user'; id: string; isSiteAdmin: boolean; tokenId: string }
+  | { kind: 'user'; id: string; isSiteAdmin: boolean; tokenId?: string }
   | { kind: 'team'; id: string; organizationId: string; tokenId: string }
   | { kind: 'organization'; id: string; tokenId: string }
   /** The server itself, in a background job; the id is the job's name. */

@@ -3,6 +3,7 @@ import * as accounts from './migrations/0001-accounts.ts'
 import * as workspaces from './migrations/0002-workspaces.ts'
 import * as registry from './migrations/0003-registry.ts'
 import * as jobs from './migrations/0004-jobs.ts'
+import * as sessions from './migrations/0005-sessions.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -14,6 +15,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-workspaces': workspaces,
   '0003-registry': registry,
   '0004-jobs': jobs,
+  '0005-sessions': sessions,
 }
 
 interface MigrationsTable {

@@ -163,7 +163,8 @@ function answer(error: FastifyError | AppError, request: FastifyRequest, reply: 
   // An outage ends by itself; a full disk and a bug need somebody.
   const level = told.code === 'unavailable' ? 'warn' : 'error'
   if (status >= 500) request.ctx.log[level]({ err: error, requestId: request.id }, 'request failed')
-  if (told.code === 'unavailable') reply.header('retry-after', RETRY_SECONDS)
+  const retryAfter = told.retryAfter ?? (told.code === 'unavailable' ? RETRY_SECONDS : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   return reply.code(status).type(MEDIA_TYPE).send(failure(told))
 }
 

@@ -39,17 +39,20 @@ export class AppError extends Error {
   override name = 'AppError'
   readonly code: FailureCode
   readonly violations: readonly Violation[]
+  /** Seconds after which the same request may be tried again, where that is known. */
+  readonly retryAfter: number | undefined
 
   constructor(
     code: FailureCode,
     detail: string | readonly Violation[],
-    options: { pointer?: string; parameter?: string; cause?: unknown } = {},
+    options: { pointer?: string; parameter?: string; cause?: unknown; retryAfter?: number } = {},
   ) {
-    const { cause, ...source } = options
+    const { cause, retryAfter, ...source } = options
     const violations = typeof detail === 'string' ? [{ detail, ...source }] : detail
     super(violations.map((violation) => violation.detail).join('; '), { cause })
     this.code = code
     this.violations = violations
+    this.retryAfter = retryAfter
   }
 }
 

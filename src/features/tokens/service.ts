@@ -1,5 +1,5 @@
 import { authorizeSelf, authorizeSiteAdmin } from '../../auth/authorize.ts'
-import type { Ctx } from '../../context.ts'
+import type { Ctx, Services } from '../../context.ts'
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
@@ -9,6 +9,7 @@ import * as audit from '../audit-trail/service.ts'
 import * as organizations from '../organizations/service.ts'
 import * as teams from '../teams/service.ts'
 import * as users from '../users/service.ts'
+import { authenticate } from './authentication.ts'
 import { hashOf } from './hash.ts'
 import type { Owner, TeamTokenFilter, Token } from './store.ts'
 import * as store from './store.ts'
@@ -63,6 +64,14 @@ export async function get(ctx: Ctx, id: string): Promise<Token> {
   else if (token.teamId) await teams.getWithTokens(ctx, token.teamId)
   else await organizations.getById(ctx, token.organizationId as string, 'organization-tokens:manage')
   return token
+}
+
+/** The user that a valid token speaks for, and when it ends; undefined for every other text. */
+export async function findUserOf(ctx: Services, secret: string) {
+  const subject = await authenticate(ctx, secret)
+  if (subject?.kind !== 'user') return undefined
+  const token = await store.findByHash(ctx.db, hashOf(secret))
+  return token && { userId: subject.id, tokenId: token.id, expiredAt: token.expiredAt }
 }
 
 /** The organization's token; 404 when it has none. */

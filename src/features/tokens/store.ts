@@ -49,6 +49,10 @@ export function find(db: Db, id: string): Promise<Token | undefined> {
   return db.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+export function findByHash(db: Db, hash: string): Promise<Token | undefined> {
+  return db.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst()
+}
+
 export function findOfOrganization(db: Db, organizationId: string): Promise<Token | undefined> {
   return db.selectFrom('tokens').selectAll().where('organizationId', '=', organizationId).executeTakeFirst()
 }

@@ -4,9 +4,10 @@ import type { Ctx } from '../../context.ts'
 import { includable } from '../../http/includes.ts'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
 import type { Routes } from '../../http/routes.ts'
-import { Changes, input, Text } from '../../http/schema.ts'
+import { Changes, input, Nullable, Text } from '../../http/schema.ts'
 import { camelKeys } from '../../lib/case.ts'
 import * as organizations from '../organizations/service.ts'
+import { changePassword } from './password.ts'
 import type { User } from './service.ts'
 import * as service from './service.ts'
 
@@ -17,7 +18,18 @@ const Account = Type.Object({
   email: Text({ pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'an e-mail address' }),
 })
 
-const NewUser = Type.Object({ ...Account.properties, 'is-site-admin': Type.Optional(Type.Boolean()) })
+const NewUser = Type.Object({
+  ...Account.properties,
+  'is-site-admin': Type.Optional(Type.Boolean()),
+  password: Type.Optional(Type.String()),
+})
+
+/** The public API spells these with underscores. */
+const PasswordChange = Type.Object({
+  current_password: Type.Optional(Nullable(Type.String())),
+  password: Type.String(),
+  password_confirmation: Type.String(),
+})
 
 /** What everybody may know of a user. */
 const toResource = (user: User): Resource => ({
@@ -107,6 +119,18 @@ export const routes: Routes = (app) => {
     },
     async ({ ctx, body }) => {
       return one(toAccount(await service.updateAccount(ctx, camelKeys(body.data.attributes))))
+    },
+  )
+
+  app.patch(
+    '/api/v2/account/password',
+    {
+      schema: { body: input(TYPE, PasswordChange) },
+      config: { access: async (ctx) => authorizeUser(ctx) },
+    },
+    async ({ ctx, body }) => {
+      const { current_password: current, password, password_confirmation: repeated } = body.data.attributes
+      return one(toAccount(await changePassword(ctx, { current: current ?? '', password, repeated })))
     },
   )
 

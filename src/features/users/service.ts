@@ -3,10 +3,11 @@ import type { Ctx, Services } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import { inTransaction } from '../../db/transaction.ts'
-import { AppError, notFound, refuse } from '../../lib/errors.ts'
+import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import * as audit from '../audit-trail/service.ts'
+import * as passwords from '../passwords/service.ts'
 import type { User } from './store.ts'
 import * as store from './store.ts'
 
@@ -19,6 +20,7 @@ export interface UserAttributes {
   username: string
   email: string
   isSiteAdmin?: boolean
+  password?: string
 }
 
 export type UserChanges = Partial<UserAttributes>
@@ -36,6 +38,11 @@ export function listByIds(ctx: { db: Db }, ids: readonly string[]): Promise<User
 
 export function findByEmail(ctx: { db: Db }, email: string): Promise<User | undefined> {
   return store.findByEmail(ctx.db, email)
+}
+
+/** The user with this name or address, for signing in. */
+export function findByLogin(ctx: { db: Db }, login: string): Promise<User | undefined> {
+  return store.findByLogin(ctx.db, login)
 }
 
 /** A user's public face, for themselves, those they share an organization with, and site administrators. */
@@ -74,13 +81,17 @@ export function updateAccount(ctx: Ctx, changes: Pick<UserChanges, 'username' | 
 }
 
 /** Changes any user. Site administrators only; nobody takes that role from themselves. */
-export function update(ctx: Ctx, id: string, changes: UserChanges): Promise<User> {
+export async function update(ctx: Ctx, id: string, changes: UserChanges): Promise<User> {
+  authorizeSiteAdmin(ctx)
+  const hash = await hashIfSound(changes.password)
   return inTransaction(ctx, async (tx) => {
     const user = await getForAdmin(tx, id)
     if (tx.subject?.id === id && changes.isSiteAdmin === false) {
       throw new AppError('conflict', 'You cannot take the site administration from yourself.')
     }
-    return change(tx, user, changes)
+    const changed = await change(tx, user, changes)
+    if (hash) await passwords.set(tx, id, hash)
+    return changed
   })
 }
 
@@ -90,11 +101,11 @@ export function getForAdmin(ctx: Ctx, id: string): Promise<User> {
   return get(ctx, id)
 }
 
-async function change(tx: Ctx, user: User, changes: UserChanges): Promise<User> {
-  await refuseTaken(tx, changes, user.id)
+async function change(tx: Ctx, user: User, { password, ...changes }: UserChanges): Promise<User> {
+  await refuseUnsound(tx, { ...changes, password }, user.id)
   const changed = await store.update(tx.db, user.id, { ...changes, updatedAt: tx.now() }).catch(refuseRace)
   if (changed.email !== user.email) await callHooks(addressHooks, tx, changed)
-  await recordChange(tx, 'update', changed)
+  await recordChange(tx, 'update', changed, password === undefined ? {} : { password: 'changed' })
   return changed
 }
 
@@ -125,11 +136,13 @@ async function callHooks(hooks: ReadonlySet<Hook>, tx: Ctx, user: User): Promise
 }
 
 /** Makes a user. Site administrators only: they vouch for the address. */
-export function create(ctx: Ctx, attributes: UserAttributes): Promise<User> {
+export async function create(ctx: Ctx, attributes: UserAttributes): Promise<User> {
+  authorizeSiteAdmin(ctx)
+  const hash = await hashIfSound(attributes.password)
   return inTransaction(ctx, async (tx) => {
-    authorizeSiteAdmin(tx)
-    await refuseTaken(tx, attributes)
+    await refuseUnsound(tx, attributes)
     const user = await store.insert(tx.db, newUser(tx, attributes)).catch(refuseRace)
+    if (hash) await passwords.set(tx, user.id, hash)
     await callHooks(addressHooks, tx, user)
     await recordChange(tx, 'create', user)
     return user
@@ -167,14 +180,31 @@ function newUser(tx: Services, { username, email, isSiteAdmin = false }: UserAtt
   }
 }
 
-async function refuseTaken(tx: Ctx, { username, email }: UserChanges, exceptId?: string) {
+interface Wanted {
+  username?: string | undefined
+  email?: string | undefined
+  password?: string | undefined
+}
+
+async function refuseUnsound(tx: Ctx, { username, email, password }: Wanted, exceptId?: string) {
   const taken = await store.listTaken(tx.db, { username, email, exceptId })
   refuse(
     [
       taken.username && { detail: 'Username has already been taken', pointer: '/data/attributes/username' },
       taken.email && { detail: 'Email has already been taken', pointer: '/data/attributes/email' },
+      ...passwordViolations(password),
     ].filter((violation) => !!violation),
   )
+}
+
+/** Before the transaction, which would keep others waiting; what is unsound is refused in it. */
+async function hashIfSound(password: string | undefined): Promise<string | undefined> {
+  if (password === undefined || passwordViolations(password).length > 0) return undefined
+  return passwords.hashPassword(password)
+}
+
+function passwordViolations(password: string | undefined): Violation[] {
+  return password === undefined ? [] : passwords.violationsOf(password, '/data/attributes/password')
 }
 
 /** The look-up before the write names the attribute; the index decides between two at the same moment. */
@@ -186,6 +216,11 @@ function refuseRace(error: unknown): never {
   })
 }
 
-function recordChange(tx: Ctx, action: string, { id }: User): Promise<void> {
-  return audit.record(tx, { action, organizationId: null, resourceType: 'user', resourceId: id })
+function recordChange(
+  tx: Ctx,
+  action: string,
+  { id }: User,
+  meta: Record<string, string> = {},
+): Promise<void> {
+  return audit.record(tx, { action, organizationId: null, resourceType: 'user', resourceId: id, meta })
 }

@@ -18,6 +18,15 @@ export function findByEmail(db: Db, email: string): Promise<User | undefined> {
     .executeTakeFirst()
 }
 
+/** A name holds no `@` and an address does, so at most one user is found. */
+export function findByLogin(db: Db, login: string): Promise<User | undefined> {
+  return db
+    .selectFrom('users')
+    .selectAll()
+    .where((eb) => sameText(eb, login.includes('@') ? 'email' : 'username', login))
+    .executeTakeFirst()
+}
+
 export function listByIds(db: Db, ids: readonly string[]): Promise<User[]> {
   if (ids.length === 0) return Promise.resolve([])
   return db.selectFrom('users').selectAll().where('id', 'in', ids).orderBy('id').execute()

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import type { FastifyError, FastifyReply } from 'fastify'
+import { AppError, FAILURES } from '../lib/errors.ts'
+import { parseForms } from './forms.ts'
+import { Html, html } from './html.ts'
+import type { App } from './routes.ts'
+
+// Pages for people: HTML without scripts, forms without JSON. All else speaks JSON:API.
+
+const STYLE = `
+:root { color-scheme: light dark }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 30rem; padding: 3rem 1rem }
+h1 { font-size: 1.5rem }
+h2 { font-size: 1.125rem; margin-top: 2.5rem }
+label { display: block; font-weight: 600; margin-top: 1rem }
+input { box-sizing: border-box; font: inherit; margin-top: .25rem; padding: .5rem; width: 100% }
+button { font: inherit; margin: 1.25rem .5rem 0 0; padding: .5rem 1.25rem }
+dt { font-weight: 600 }
+dd { margin: 0 0 .75rem; overflow-wrap: anywhere }
+[role=alert] { border-left: .25rem solid #c62828; padding: .25rem .75rem }
+`
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+export interface Page {
+  title: string
+  body: Html
+  status?: number
+  /** An origin besides ours that a form of the page may lead to. */
+  leadsTo?: string
+}
+
+/** Declares routes that show pages and take forms; what they throw becomes a page as well. */
+export function mountPages(app: App, declare: (scope: App) => void): void {
+  app.register(async (scope) => {
+    parseForms(scope)
+    scope.setErrorHandler((error: FastifyError | AppError, _request, reply) => {
+      // What the caller did not cause is logged and answered where all such errors are.
+      if (!(error instanceof AppError) || FAILURES[error.code].status >= 500) throw error
+      const { status, title } = FAILURES[error.code]
+      if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
+      return sendPage(reply, { title: capitalized(title), status, body: html`<p>${error.message}</p>` })
+    })
+    declare(scope)
+  })
+}
+
+/** Answers with a page that no other site can frame, and that loads and runs nothing. */
+export function sendPage(reply: FastifyReply, { title, body, status = 200, leadsTo }: Page) {
+  return secured(reply, leadsTo)
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(String(layout(title, body)))
+}
+
+/** Sends the browser on, after a form as after a link. */
+export function sendOn(reply: FastifyReply, address: string) {
+  return secured(reply).removeHeader('content-type').redirect(address, 303)
+}
+
+function secured(reply: FastifyReply, leadsTo?: string): FastifyReply {
+  // Browsers apply form-action to where a form's answer redirects, too.
+  const formAction = leadsTo ? `'self' ${leadsTo}` : "'self'"
+  return reply.headers({
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action ${formAction}; frame-ancestors 'none'; base-uri 'none'`,
+    'x-frame-options': 'DENY',
+    // Not no-referrer, which would make browsers hide the origin that forms are checked by.
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'cache-control': 'no-store',
+  })
+}
+
+function layout(title: string, body: Html): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} – Plinth</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
