@@ -8,6 +8,9 @@ import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
 import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
+import { sweepCodes } from './features/oauth/jobs.ts'
+import { routes as oauth } from './features/oauth/routes.ts'
+import { withdraw as withdrawCodes } from './features/oauth/service.ts'
 import { routes as organizationMemberships } from './features/organization-memberships/routes.ts'
 import { acceptInvitations, addFounder, leaveOwners } from './features/organization-memberships/service.ts'
 import { routes as organizations } from './features/organizations/routes.ts'
@@ -53,6 +56,7 @@ const ROUTES: readonly Routes[] = [
   auditTrail,
   discovery,
   gpgKeys,
+  oauth,
   organizationMemberships,
   organizations,
   projects,
@@ -73,7 +77,7 @@ const ROUTES: readonly Routes[] = [
 ]
 
 /** Every kind of background work. */
-const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs, sweepSessions]
+const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs, sweepCodes, sweepSessions]
 
 export interface RunningServer {
   /** The public address. */
@@ -106,6 +110,7 @@ async function serve(services: Services, secrets: Secrets, opened: (() => unknow
   onCreateOrganization(createDefaultProject)
   onAddress(acceptInvitations)
   onChangePassword(endSessions)
+  onChangePassword(withdrawCodes)
   onRemoveUser(leaveOwners)
   onRemoveProvider(removeProviderVersions)
   const adminTokenFile = await ensureBootstrap(services, secrets)

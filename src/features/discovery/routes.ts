@@ -1,7 +1,15 @@
 import type { Routes } from '../../http/routes.ts'
+import { MAX_PORT, MIN_PORT, TERRAFORM_CLI } from '../oauth/service.ts'
 
 /** Where each service of this host is; relative, so that it holds behind any proxy and under any name. */
 const SERVICES = {
+  'login.v1': {
+    client: TERRAFORM_CLI,
+    grant_types: ['authz_code'],
+    authz: '/oauth/authorize',
+    token: '/oauth/token',
+    ports: [MIN_PORT, MAX_PORT],
+  },
   'providers.v1': '/api/registry/v1/providers/',
   'state.v2': '/api/v2/',
   'tfe.v2': '/api/v2/',
