@@ -16,6 +16,7 @@ import { hostname } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { storageFull } from '../lib/errors.ts'
+import { isAlive } from '../lib/processes.ts'
 import { type BlobStore, BlobTooLarge, type ByteRange, type StagedBlob } from './blob-store.ts'
 
 /** Bytes written at once: small enough to stay flat in memory, large enough to keep the disk busy. */
@@ -173,13 +174,4 @@ async function isAbandoned(path: string, name: string): Promise<boolean> {
   if (host === hostname()) return Number(pid) === process.pid || !isAlive(Number(pid))
   const { mtimeMs } = await stat(path)
   return Date.now() - mtimeMs > DAY_MS
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

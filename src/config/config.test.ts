@@ -145,6 +145,18 @@ describe('the secrets', () => {
     expect(readSecrets({}, join(directory, 'other')).derive('links')).not.toEqual(first.derive('links'))
   })
 
+  test('leave no draft of a process that was killed before it could remove it', () => {
+    const left = ['secret-key.999999999', `secret-key.${process.pid}`].map((name) => join(directory, name))
+    const kept = ['secret-key.1', 'secret-key.backup'].map((name) => join(directory, name))
+    for (const path of [...left, ...kept]) writeFileSync(path, 'a secret')
+    const { derive } = readSecrets({}, directory)
+    expect(left.map((path) => existsSync(path))).toEqual([false, false])
+    expect(kept.map((path) => existsSync(path))).toEqual([true, true])
+    writeFileSync(join(directory, 'secret-key.999999999'), 'a secret')
+    expect(readSecrets({}, directory).derive('links')).toEqual(derive('links'))
+    expect(existsSync(join(directory, 'secret-key.999999999'))).toBe(false)
+  })
+
   test('differ by purpose', () => {
     const { derive } = readSecrets({}, directory)
     expect(derive('links')).toHaveLength(32)

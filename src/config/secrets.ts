@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import { isAlive } from '../lib/processes.ts'
 import { ConfigError } from './config.ts'
 
 /** Secrets of the server, apart from the configuration so that nothing prints them with it. */
@@ -46,6 +47,7 @@ function readKey(configured: string | undefined, dataDir: string): Buffer {
 
 /** The text of the file at `path`, made with `create` (mode 0600) when there is none. */
 export function secretFile(path: string, create: () => string): { text: string; created: boolean } {
+  removeDrafts(path)
   if (existsSync(path)) return { text: readFileSync(path, 'utf8').trim(), created: false }
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
   const text = create()
@@ -55,4 +57,14 @@ export function secretFile(path: string, create: () => string): { text: string; 
   linkSync(draft, path)
   rmSync(draft)
   return { text, created: true }
+}
+
+/** Drafts of processes that were killed before they could remove them; each holds a secret. */
+function removeDrafts(path: string): void {
+  const directory = dirname(path)
+  if (!existsSync(directory)) return
+  for (const name of readdirSync(directory)) {
+    const pid = name.startsWith(`${basename(path)}.`) ? Number(extname(name).slice(1)) : Number.NaN
+    if (pid > 0 && (pid === process.pid || !isAlive(pid))) rmSync(join(directory, name))
+  }
 }
