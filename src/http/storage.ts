@@ -58,7 +58,9 @@ async function stage(request: FastifyRequest, maxBytes: number): Promise<StagedB
   } catch (error) {
     cutOffLater(request)
     if (error instanceof BlobTooLarge) throw tooLarge(maxBytes)
-    if (request.raw.destroyed) throw new AppError('badRequest', 'The upload ended early.', { cause: error })
+    // A body that came in full is destroyed as well; what failed then is ours.
+    if (request.raw.destroyed && !request.raw.complete)
+      throw new AppError('badRequest', 'The upload ended early.', { cause: error })
     throw error
   }
 }
