@@ -120,6 +120,8 @@ export function openPostgres<DB>(url: string, onError: (error: Error) => void, o
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', onError)
+  // So would one that breaks between two statements of a transaction; the next of them fails and says so.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const database = new Kysely<DB>({
     log: reportTo(onQuery),
     dialect: {
