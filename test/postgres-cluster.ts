@@ -20,6 +20,9 @@ const FLAGS = ['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket
 /** A killed postmaster's children need a moment to end, until when the next one refuses to start. */
 const START_ATTEMPTS = 50
 
+/** Why a test that stops its PostgreSQL, or fills its disk, may be left out. */
+export const NEEDS_POSTGRES = `that run a PostgreSQL of their own: ${PLATFORM} is not installed`
+
 /** Whether there are binaries to run a PostgreSQL from. */
 export function hasPostgres(): boolean {
   return existsSync(INSTALLED)
