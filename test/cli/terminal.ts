@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/** A terminal in which one command runs, for commands that ask questions and want a person's answers. */
+export class Terminal {
+  readonly #child: ChildProcess
+  #shown = ''
+  readonly ended: Promise<number>
+
+  /** `command` is for the shell. */
+  constructor(command: string, options: { cwd: string; env: Record<string, string> }) {
+    this.#child = spawn('script', ['-qfec', command, '/dev/null'], options)
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (data: Buffer) => {
+        this.#shown += data
+      })
+    }
+    this.ended = new Promise((resolve) => this.#child.once('close', (code) => resolve(code ?? 1)))
+  }
+
+  /** What the terminal shows, without colours. */
+  get shown(): string {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character.
+    return this.#shown.replace(/\u001b\[[\d;]*[A-Za-z]/g, '').replaceAll('\r', '')
+  }
+
+  /** Types a line. */
+  type(line: string): void {
+    this.#child.stdin?.write(`${line}\n`)
+  }
+
+  /** Ends the command if it is still running. */
+  async close(): Promise<void> {
+    this.#child.kill()
+    await this.ended
+  }
+}
