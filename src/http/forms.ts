@@ -18,8 +18,12 @@ export function parseForms(scope: App): void {
   scope.addContentTypeParser(FORM_TYPE, options, (_request, text, done) => done(null, fieldsOf(String(text))))
 }
 
-/** The fields of a form or a query. */
-export function fieldsOf(text: string): Form {
+/** The query of the request's address, read as a form is. */
+export function queryOf({ url }: FastifyRequest): Form {
+  return fieldsOf(/\?(.*)/s.exec(url)?.[1] ?? '')
+}
+
+function fieldsOf(text: string): Form {
   const parameters = new URLSearchParams(text)
   return Object.fromEntries([...parameters].filter(([name]) => parameters.getAll(name).length === 1))
 }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
-import { type Form, fieldsOf, parseForms } from '../../http/forms.ts'
+import { type Form, parseForms, queryOf } from '../../http/forms.ts'
 import { mountPages, sendOn, sendPage } from '../../http/pages.ts'
 import type { App, Routes } from '../../http/routes.ts'
 import { findSignedIn, refuseForeign, sendToSignIn } from '../sessions/pages.ts'
@@ -32,8 +32,8 @@ export const routes: Routes = (app) => {
 }
 
 /** The form's own address carries the request, so that signing in leads back to it whole. */
-function readRequest({ url }: FastifyRequest): service.AuthorizationRequest | service.RefusedRequest {
-  return service.readRequest(fieldsOf(url.slice(url.indexOf('?') + 1)))
+function readRequest(request: FastifyRequest): service.AuthorizationRequest | service.RefusedRequest {
+  return service.readRequest(queryOf(request))
 }
 
 /** Speaks to programs, in plain JSON as OAuth has it. */

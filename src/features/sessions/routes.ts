@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readCookie, setCookie } from '../../http/cookies.ts'
-import { type Form, refuseForeignForm } from '../../http/forms.ts'
+import { type Form, queryOf, refuseForeignForm } from '../../http/forms.ts'
 import { mountPages, sendOn, sendPage } from '../../http/pages.ts'
 import type { Routes } from '../../http/routes.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -22,7 +22,7 @@ const REFUSED = 'That is not right. Check the name and the password, or the toke
 export const routes: Routes = (app) => {
   mountPages(app, (scope) => {
     scope.get('/sign-in', { config }, async (request, reply) => {
-      const to = localAddress((request.query as Form)['to'])
+      const to = localAddress(queryOf(request)['to'])
       const signedIn = await findSignedIn(request)
       if (!signedIn) return sendPage(reply, signInPage(request, reply, { to }))
       return to === '/sign-in' ? sendPage(reply, signedInPage(request, signedIn)) : sendOn(reply, to)
@@ -75,5 +75,5 @@ function refusal({ login }: Form, problem: string, status: number) {
 
 /** A path of this server, query included; whatever leads elsewhere is replaced by the page to sign in. */
 function localAddress(to: string | undefined): string {
-  return to !== undefined && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,2000}$/.test(to) ? to : '/sign-in'
+  return to !== undefined && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,4000}$/.test(to) ? to : '/sign-in'
 }

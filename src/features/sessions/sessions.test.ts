@@ -210,6 +210,7 @@ onEachDialect('sessions', (server) => {
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in'])
       const again = await browser.get(`/sign-in?${new URLSearchParams({ to })}`)
       expect(again.text).toContain('You are signed in as')
+      expect((await browser.get(`/sign-in?to=/a&${new URLSearchParams({ to })}`)).status).toBe(200)
     }
   })
 

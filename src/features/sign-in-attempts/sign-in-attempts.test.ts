@@ -112,6 +112,25 @@ onEachDialect('attempts to sign in', (server) => {
     expect(statuses).toEqual([...Array(5).fill(401), ...Array(7).fill(429)])
   })
 
+  test('take as long for an unknown name as for a wrong password', async () => {
+    await forget(server)
+    const user = await userWithPassword(server)
+    const without = await server.user()
+    const browser = new Visitor(server)
+    const formToken = await browser.formToken()
+    const fastest = new Map<string, number>()
+    for (let round = 0; round < 4; round++) {
+      for (const login of [user.username, without.username, `no-${user.username}`]) {
+        const start = performance.now()
+        const answer = await browser.post('/sign-in', { 'form-token': formToken, login, password: 'wrong' })
+        expect(answer.status).toBe(401)
+        fastest.set(login, Math.min(fastest.get(login) ?? Infinity, performance.now() - start))
+      }
+    }
+    const [known = 0, ...others] = fastest.values()
+    for (const other of others) expect(other).toBeGreaterThan(known / 2)
+  })
+
   test('are stored without what was typed', async () => {
     await forget(server)
     await signIn('a password in the wrong field', 'wrong')

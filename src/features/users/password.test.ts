@@ -135,7 +135,7 @@ onEachDialect('passwords', (server) => {
     const row = await withDatabase(server, (db) =>
       db.selectFrom('passwords').selectAll().where('userId', '=', user.id).executeTakeFirstOrThrow(),
     )
-    expect(row.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
+    expect(row.hash).toMatch(/^\$argon2id\$v=19\$m=32768,t=3,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
   })
 
   test('race: of changes at once one wins', async () => {
