@@ -1,7 +1,7 @@
 // The dependency rule of docs/architecture.md. Each rule is broken on purpose in test/architecture.test.ts.
 
 const FEATURE = '^src/features/'
-const HTTP_FILE = '[a-z-]*(routes|resource|pages)\\.ts$'
+const HTTP_FILE = '[a-z-]*(routes|resource|schema|pages)\\.ts$'
 const PLATFORM = '^src/(config|db|http|auth|jobs|blobs|engine)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -44,10 +44,12 @@ import { lockRoutes as workspaceLocks } from './features/workspaces/lock-routes.
 import { routes as workspaces } from './features/workspaces/routes.ts'
 import { bindingOwners as workspaceOwners } from './features/workspaces/service.ts'
 import { listenForMetrics, mountMetrics } from './http/metrics.ts'
+import { collect, describe } from './http/openapi.ts'
 import type { App, Routes } from './http/routes.ts'
 import { createServer } from './http/server.ts'
 import type { Job } from './jobs/job.ts'
 import { Worker } from './jobs/worker.ts'
+import type { OpenApi } from './lib/openapi.ts'
 import { assemble } from './services.ts'
 
 /** Every slice, one line each. */
@@ -76,6 +78,11 @@ const ROUTES: readonly Routes[] = [
   workspaces,
 ]
 
+/** The OpenAPI document of everything that the server mounts. */
+export async function describeApi(): Promise<OpenApi> {
+  return describe(await collect([...ROUTES, (app) => mountMetrics(app, undefined)]))
+}
+
 /** Every kind of background work. */
 const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs, sweepCodes, sweepSessions]
 
@@ -88,15 +95,20 @@ export interface RunningServer {
   stop: () => Promise<void>
 }
 
-/** Connects, migrates, listens, and works. */
-export async function start(config: Config, secrets: Secrets, log: Logger): Promise<RunningServer> {
+/** Connects, migrates, listens, and works; `watch` sees the server before it listens, as tests need it. */
+export async function start(
+  config: Config,
+  secrets: Secrets,
+  log: Logger,
+  watch?: (app: App) => void,
+): Promise<RunningServer> {
   const services = await assemble(config, secrets, log)
   const opened: (() => unknown)[] = [services.connection.close]
   const stop = async () => {
     for (const close of opened.toReversed()) await close()
   }
   try {
-    return { ...(await serve(services, secrets, opened)), stop }
+    return { ...(await serve(services, secrets, opened, watch)), stop }
   } catch (error) {
     await stop()
     throw error
@@ -104,7 +116,12 @@ export async function start(config: Config, secrets: Secrets, log: Logger): Prom
 }
 
 /** Pushes to `opened` how to close what it opens, in order. */
-async function serve(services: Services, secrets: Secrets, opened: (() => unknown)[]) {
+async function serve(
+  services: Services,
+  secrets: Secrets,
+  opened: (() => unknown)[],
+  watch?: (app: App) => void,
+) {
   const { config, metrics } = services
   onCreateOrganization(addFounder)
   onCreateOrganization(createDefaultProject)
@@ -116,7 +133,8 @@ async function serve(services: Services, secrets: Secrets, opened: (() => unknow
   const adminTokenFile = await ensureBootstrap(services, secrets)
   const worker = new Worker(services, JOBS)
   const app = createServer({ services, authenticate, routes: ROUTES })
-  mountMetrics(app, metrics, secrets.metricsToken)
+  mountMetrics(app, secrets.metricsToken)
+  watch?.(app)
   if (config.metricsListen) {
     const listener = await listenForMetrics(metrics, config.metricsListen)
     opened.push(() => listener.close())

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { type RunningServer, start } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config/config.ts'
 import { readSecrets } from '../src/config/secrets.ts'
+import { watchAnswers } from './answers.ts'
 
 export const MEDIA_TYPE = 'application/vnd.api+json'
 
@@ -97,6 +98,8 @@ export class TestServer {
   #databaseUrl: string | undefined
   /** Every line the server logged. */
   readonly logLines: string[] = []
+  /** Answers that are not as the documentation of their route says. */
+  readonly undocumented: string[] = []
   config!: Config
 
   constructor(dialect: Dialect, settings: Record<string, string> = {}) {
@@ -129,13 +132,20 @@ export class TestServer {
       },
     })
     this.config = readConfig(environment)
-    this.#running = await start(this.config, readSecrets(environment, this.#directory), pino({}, sink))
+    this.#running = await start(
+      this.config,
+      readSecrets(environment, this.#directory),
+      pino({}, sink),
+      watchAnswers((problem) => this.undocumented.push(problem)),
+    )
   }
 
+  /** Fails when an answer was not as documented, so that no test has to look. */
   async stop(): Promise<void> {
     await this.#running?.stop()
     this.#running = undefined
     rmSync(this.#directory, { recursive: true, force: true })
+    if (this.undocumented.length > 0) throw new Error(`not as documented:\n${this.undocumented.join('\n')}`)
   }
 
   /** Stops and starts the server on the same data, with `settings` beside or in place of those it had. */

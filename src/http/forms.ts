@@ -5,6 +5,15 @@ import type { App } from './routes.ts'
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
+/** For the documentation of routes that take forms. */
+export const FORM = { description: 'The fields of a form.', mediaType: FORM_TYPE }
+
+export const FORM_FAILURES = {
+  forbidden: 'The form does not come from a page of this server.',
+  tooLarge: 'The form is larger than 16 KiB.',
+  unsupportedMediaType: 'The body is no form.',
+}
+
 /** Forms hold a few short fields. */
 const MAX_FORM_BYTES = 16 * 1024
 

@@ -2,16 +2,31 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { AppError, notFound } from '../lib/errors.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import { documents } from './operation.ts'
 import type { App } from './routes.ts'
+import { answerFile } from './shown.ts'
+
+const doc = documents('Server', 'What the server is, and how it is.')(
+  'showMetrics',
+  'Tell what the server measures, for Prometheus',
+  { 200: answerFile('In the text format of Prometheus.', 'text/plain') },
+  {
+    description: 'Needs the token of PLINTH_METRICS_TOKEN, which no other address takes.',
+    failures: {
+      unauthorized: 'The token is another one.',
+      notFound: 'The server has no such token.',
+    },
+  },
+)
 
 /** Serves the metrics beside the API to whoever has the token; without a token there is no such address. */
-export function mountMetrics(app: App, metrics: Metrics, token: string | undefined): void {
-  app.get('/metrics', { config: { public: true } }, async ({ headers }, reply) => {
+export function mountMetrics(app: App, token: string | undefined): void {
+  app.get('/metrics', { config: { public: true, doc } }, async ({ ctx, headers }, reply) => {
     if (!token) throw notFound()
     if (!same(headers.authorization ?? '', `Bearer ${token}`)) {
       throw new AppError('unauthorized', 'The token of PLINTH_METRICS_TOKEN is required.')
     }
-    const { contentType, text } = await metrics.expose()
+    const { contentType, text } = await ctx.metrics.expose()
     return reply.type(contentType).send(text)
   })
 }

@@ -3,24 +3,11 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { Ctx } from '../context.ts'
 import type { PageRequest } from '../lib/pagination.ts'
+import type { Operation } from './operation.ts'
+import type { PATH_PARAMS } from './path-params.ts'
 
-/** Every name that stands behind a colon in our paths. */
-export type PathParams = Record<
-  | 'id'
-  | 'organization_name'
-  | 'registry_name'
-  | 'namespace'
-  | 'name'
-  | 'version'
-  | 'os'
-  | 'arch'
-  | 'key_id'
-  | 'type'
-  | 'expires'
-  | 'signature'
-  | 'filename',
-  string
->
+/** The values behind the colons of a route's path. */
+export type PathParams = Record<keyof typeof PATH_PARAMS, string>
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,6 +21,8 @@ declare module 'fastify' {
   }
 
   interface FastifyContextConfig {
+    /** What the route is for, for docs/openapi.json. Every route of the program has it. */
+    doc?: Operation
     /** Needs no token: discovery, health, and links that carry their own permission. */
     public?: true
     /** The permission is in the address; such requests are not counted against anybody's rate. */

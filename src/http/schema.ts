@@ -21,6 +21,7 @@ export function Text(
     rule?: string
     predicate?: string
     description?: string
+    examples?: string[]
   } = {},
 ) {
   const { rule, predicate, ...keywords } = options
@@ -32,6 +33,22 @@ export function Text(
     ...(predicate && { 'x-predicate': predicate }),
     ...keywords,
   })
+}
+
+/** The same schema, with what it means and an example for the documentation. */
+export function About<T extends TSchema>(description: string, schema: T, ...examples: unknown[]): T {
+  return { ...schema, description, ...(examples.length > 0 && { examples }) }
+}
+
+/** `include=`: which related resources come along. */
+export function Include(names: readonly string[]) {
+  const description = `Relationships to bring along, separated by commas: ${names.join(', ')}.`
+  return Type.Optional(Type.String({ description }))
+}
+
+/** `q=`: a text to look for. */
+export function Search(description: string) {
+  return Type.Optional(Type.String({ maxLength: 255, description }))
 }
 
 /** A query parameter with one value, or several: repeated or separated by commas, as clients disagree. */

@@ -5,16 +5,23 @@ import { BlobTooLarge } from '../blobs/blob-store.ts'
 import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
 import type { LinkTarget } from '../lib/links.ts'
+import { documents } from './operation.ts'
 import type { App } from './routes.ts'
+import { answerFile, NOTHING } from './shown.ts'
 
 /** How long a caller whose upload was refused midway may go on sending before it is cut off. */
 const LINGER_MS = 5_000
 
 const CONFIG = { public: true, signedLink: true } as const
 
+const doc = documents('Storage', 'Files, behind links that the server makes and that end by themselves.')
+
 /** Serves one kind of upload link: `PUT` of raw bytes, any content type, no token. */
 export interface Upload {
   kind: string
+  /** For the documentation: its name in an operation's, and what it is. */
+  name: string
+  about: string
   /** Throws when there is nothing the link could fill. Runs before the bytes are read. */
   expect: (ctx: Ctx, id: string) => Promise<unknown>
   /** Checks and stores the bytes. What it does not store is discarded. */
@@ -23,14 +30,15 @@ export interface Upload {
 }
 
 /** Mounts the address that `links.sign({ method: 'PUT', kind, id })` points to. */
-export function mountUpload(app: App, { kind, expect, accept, maxBytes }: Upload): void {
+export function mountUpload(app: App, upload: Upload): void {
+  const { kind, expect, accept, maxBytes } = upload
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
     scope.put(
       `/storage/${kind}/:id/:expires/:signature`,
       {
-        config: CONFIG,
+        config: { ...CONFIG, doc: uploadDoc(upload) },
         onRequest: async (request) => {
           const { ctx, path } = request
           verifyLink(request, { method: 'PUT', kind, id: path.id })
@@ -49,6 +57,19 @@ export function mountUpload(app: App, { kind, expect, accept, maxBytes }: Upload
         return reply.code(200).send()
       },
     )
+  })
+}
+
+function uploadDoc({ name, about }: Upload) {
+  const answers = { 200: { description: 'It was received, checked and stored. The answer has no body.' } }
+  return doc(`upload${name}`, `Upload ${about}`, answers, {
+    upload: { description: 'The bytes, of any content type.', mediaType: 'application/octet-stream' },
+    failures: {
+      badRequest: 'The upload ended early.',
+      conflict: 'It is there already.',
+      tooLarge: 'It is larger than allowed.',
+      invalid: 'It is not what was announced; the error says why.',
+    },
   })
 }
 
@@ -89,21 +110,32 @@ export interface StoredFile {
 /** Mounts the address that `links.sign({ method: 'GET', kind, id })` points to: GET, HEAD and ranges. */
 export function mountDownload(
   app: App,
-  kind: string,
+  { kind, name, about }: Pick<Upload, 'kind' | 'name' | 'about'>,
   locate: (ctx: Ctx, id: string) => Promise<StoredFile>,
 ): void {
-  const options = { config: CONFIG, exposeHeadRoute: false }
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     verifyLink(request, { method: 'GET', kind, id: request.path.id })
     return send(request, reply, await locate(request.ctx, request.path.id))
   }
-  for (const url of [
-    `/storage/${kind}/:id/:expires/:signature`,
-    `/storage/${kind}/:id/:expires/:signature/:filename`,
-  ]) {
-    app.get(url, options, handler)
-    app.head(url, { config: CONFIG }, handler)
+  const bare = `/storage/${kind}/:id/:expires/:signature`
+  for (const [url, id] of [
+    [bare, `download${name}`],
+    [`${bare}/:filename`, `download${name}ByName`],
+  ] as const) {
+    const config = { ...CONFIG, doc: downloadDoc(id, about) }
+    app.get(url, { config, exposeHeadRoute: false }, handler)
+    app.head(url, { config }, handler)
   }
+}
+
+function downloadDoc(id: string, about: string) {
+  const answers = {
+    200: answerFile('The whole file; `etag` is its SHA-256.', '*/*'),
+    206: answerFile('The range that was asked for.', '*/*'),
+    304: { ...NOTHING, description: 'It is still what `if-none-match` says.' },
+  }
+  const failures = { rangeNotSatisfiable: 'The file has no such range.' }
+  return doc(id, `Download ${about}`, answers, { failures })
 }
 
 async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFile) {

@@ -1,5 +1,8 @@
+import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
+import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
+import { answerPlain, Exactly } from '../../http/shown.ts'
 import { DOWNLOAD_SECONDS } from '../../lib/links.ts'
 import type { InstallablePlatform, Package } from './service.ts'
 import * as service from './service.ts'
@@ -56,15 +59,84 @@ function toPackages(platforms: InstallablePlatform[]) {
   )
 }
 
+const Protocols = Type.Array(Type.String({ examples: ['5.0'] }), {
+  description: 'Versions of the plugin protocol that it speaks.',
+})
+const Os = Type.String({ examples: ['linux'] })
+const Arch = Type.String({ examples: ['amd64'] })
+const DownloadAddress = (of: string) =>
+  Type.String({ description: `Where ${of} is for the next 15 minutes, without a token.` })
+
+const Versions = Exactly(
+  {
+    versions: Type.Array(
+      Exactly({
+        version: Type.String({ examples: ['1.2.3'] }),
+        protocols: Protocols,
+        platforms: Type.Array(Exactly({ os: Os, arch: Arch })),
+      }),
+    ),
+    warnings: Type.Null(),
+  },
+  { title: 'InstallableVersions' },
+)
+
+const SigningKey = Exactly({
+  key_id: Type.String({ examples: ['32966F3FB5AC1129'] }),
+  ascii_armor: Type.String(),
+  trust_signature: Type.String(),
+  source: Type.String(),
+  source_url: Type.Null(),
+})
+
+const Hashes = Exactly({
+  hashes: Type.Array(Type.String(), { description: 'In the forms of lock files: zh and h1.' }),
+  package_size: Type.Union([Type.Integer({ description: 'Bytes.' }), Type.Null()]),
+})
+
+const InstallablePackage = Exactly(
+  {
+    protocols: Protocols,
+    os: Os,
+    arch: Arch,
+    filename: Type.String({ examples: ['terraform-provider-network_1.2.3_linux_amd64.zip'] }),
+    download_url: DownloadAddress('the archive'),
+    shasums_url: DownloadAddress('the list of digests'),
+    shasums_signature_url: DownloadAddress('the signature of that list'),
+    shasum: Type.String({ description: 'SHA-256 of the archive, hexadecimal.' }),
+    signing_keys: Exactly({ gpg_public_keys: Type.Array(SigningKey) }),
+    packages: Type.Record(Type.String(), Hashes, { description: 'Of every platform, by `os_arch`.' }),
+  },
+  { title: 'InstallablePackage' },
+)
+
+const doc = documents(
+  'Provider registry protocol',
+  'What `terraform init` and `tofu init` install providers by.',
+)
+
+const docs = {
+  versions: doc('listInstallableVersions', 'List the versions of a provider that can be installed', {
+    200: answerPlain('All of them.', Versions),
+  }),
+  package: doc('findPackage', 'Tell where a provider can be downloaded from', {
+    200: answerPlain('Addresses, digests and keys.', InstallablePackage),
+  }),
+}
+
 export const routes: Routes = (app) => {
   const provider = '/api/registry/v1/providers/:namespace/:name'
 
-  app.get(`${provider}/versions`, async ({ ctx, path }, reply) => {
+  app.get(`${provider}/versions`, { config: { doc: docs.versions } }, async ({ ctx, path }, reply) => {
     const versions = toVersions(await service.listVersions(ctx, path.namespace, path.name))
     return reply.type('application/json').send({ versions, warnings: null })
   })
 
-  app.get(`${provider}/:version/download/:os/:arch`, async ({ ctx, path }, reply) => {
-    return reply.type('application/json').send(toPackage(ctx, await service.getPackage(ctx, path)))
-  })
+  app.get(
+    `${provider}/:version/download/:os/:arch`,
+    { config: { doc: docs.package } },
+    async ({ ctx, path }, reply) => {
+      return reply.type('application/json').send(toPackage(ctx, await service.getPackage(ctx, path)))
+    },
+  )
 }

@@ -2,8 +2,10 @@ import { Type } from 'typebox'
 import { can } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
+import { documents } from '../../http/operation.ts'
 import type { PathParams, Routes } from '../../http/routes.ts'
 import { input, Text } from '../../http/schema.ts'
+import { answerOne, answerPage, Exactly, NOTHING, Permissions, Related, Shown } from '../../http/shown.ts'
 import { mountDownload, mountUpload } from '../../http/storage.ts'
 import { DOWNLOAD_SECONDS, UPLOAD_SECONDS } from '../../lib/links.ts'
 import * as versions from '../registry-provider-versions/service.ts'
@@ -13,6 +15,7 @@ import * as service from './service.ts'
 
 const TYPE = 'registry-provider-platforms'
 const BINARY = 'provider-binary'
+const ARCHIVE = { kind: BINARY, name: 'ProviderArchive', about: 'the archive of a platform' }
 
 const TARGET = {
   maxLength: 32,
@@ -21,14 +24,50 @@ const TARGET = {
 }
 
 const Attributes = Type.Object({
-  os: Text(TARGET),
-  arch: Text(TARGET),
-  shasum: Text({ pattern: '^[0-9A-Fa-f]{64}$', rule: 'a SHA-256 digest of 64 hexadecimal digits' }),
+  os: Text({ ...TARGET, description: 'The operating system, as Go names it.', examples: ['linux'] }),
+  arch: Text({ ...TARGET, description: 'The processor architecture, as Go names it.', examples: ['amd64'] }),
+  shasum: Text({
+    pattern: '^[0-9A-Fa-f]{64}$',
+    rule: 'a SHA-256 digest of 64 hexadecimal digits',
+    description: 'Of the archive that will be uploaded.',
+    examples: ['8f69533bc8afc227b40d15116358f91505bb638ce5919712fbb38a2dec1bba38'],
+  }),
   filename: Text({
     pattern: '^[A-Za-z0-9_+-][A-Za-z0-9._+-]*$',
     rule: 'a bare file name of letters, digits and . _ + - only',
+    description: 'Of the archive.',
+    examples: ['terraform-provider-network_1.2.3_linux_amd64.zip'],
   }),
 })
+
+const Platform = Shown('RegistryProviderPlatform', TYPE, {
+  id: 'provpltfrm-BLJWvWyJ2QMs525k',
+  attributes: {
+    ...Attributes.properties,
+    'provider-binary-uploaded': Type.Boolean(),
+    permissions: Permissions(['can-delete', 'can-upload-asset']),
+  },
+  relationships: { 'registry-provider-version': Related('registry-provider-versions') },
+  links: Exactly({
+    'provider-binary-upload': Type.Optional(
+      Type.String({ description: 'Takes the archive by PUT, without a token, for the next 25 hours.' }),
+    ),
+    'provider-binary-download': Type.Optional(
+      Type.String({ description: 'Where the archive is for the next 15 minutes, without a token.' }),
+    ),
+  }),
+})
+
+const doc = documents('Provider platforms', 'The archives of a provider’s version, one for each platform.', {
+  forbidden: 'The provider is one of the public registry.',
+})
+
+const docs = {
+  list: doc('listProviderPlatforms', 'List the platforms of a version', { 200: answerPage(Platform) }),
+  create: doc('createProviderPlatform', 'Add a platform to a version', { 201: answerOne(Platform) }),
+  show: doc('showProviderPlatform', 'Show a platform', { 200: answerOne(Platform) }),
+  remove: doc('removeProviderPlatform', 'Remove a platform', { 204: NOTHING }),
+}
 
 async function toResource(ctx: Ctx, platform: PlatformDetails): Promise<Resource> {
   const { id, version, binaryBlob } = platform
@@ -71,7 +110,7 @@ export const routes: Routes = (app) => {
     '/api/v2/organizations/:organization_name/registry-providers/:registry_name/:namespace/:name/versions/:version/platforms'
   const member = `${collection}/:os/:arch`
 
-  app.get(collection, async ({ ctx, path, page, href }) => {
+  app.get(collection, { config: { doc: docs.list } }, async ({ ctx, path, page, href }) => {
     const platforms = await service.list(ctx, platformOf(path), page)
     return many(platforms, href, (platform) => toResource(ctx, platform))
   })
@@ -81,7 +120,10 @@ export const routes: Routes = (app) => {
     {
       // The documentation's sample and the Go client each send another type.
       schema: { body: input([TYPE, 'registry-provider-version-platforms', ''], Attributes) },
-      config: { access: (ctx, path) => versions.getForChange(ctx, addressOf(path), path.version) },
+      config: {
+        doc: docs.create,
+        access: (ctx, path) => versions.getForChange(ctx, addressOf(path), path.version),
+      },
     },
     async ({ ctx, path, body }, reply) => {
       const created = await service.create(ctx, platformOf(path), body.data.attributes)
@@ -89,23 +131,23 @@ export const routes: Routes = (app) => {
     },
   )
 
-  app.get(member, async ({ ctx, path }) =>
+  app.get(member, { config: { doc: docs.show } }, async ({ ctx, path }) =>
     one(await toResource(ctx, await service.get(ctx, platformOf(path)))),
   )
 
-  app.delete(member, async ({ ctx, path }, reply) => {
+  app.delete(member, { config: { doc: docs.remove } }, async ({ ctx, path }, reply) => {
     await service.remove(ctx, platformOf(path))
     return reply.code(204).send()
   })
 
   mountUpload(app, {
-    kind: BINARY,
+    ...ARCHIVE,
     expect: service.getLinked,
     accept: service.acceptBinary,
     maxBytes: (ctx) => ctx.config.maxUploadBytes,
   })
 
-  mountDownload(app, BINARY, async (ctx, id) => {
+  mountDownload(app, ARCHIVE, async (ctx, id) => {
     const { key: blobKey, size, sha256, filename } = await service.getBinary(ctx, id)
     return { blobKey, size, sha256, filename, contentType: 'application/zip' }
   })

@@ -3,8 +3,20 @@ import { can } from '../../auth/authorize.ts'
 import { getFile } from '../../blobs/files.ts'
 import type { Ctx } from '../../context.ts'
 import { many, one, type Resource, toMany, toOne } from '../../http/jsonapi.ts'
+import { documents } from '../../http/operation.ts'
 import type { App, Routes } from '../../http/routes.ts'
 import { input, OneOf, Text } from '../../http/schema.ts'
+import {
+  answerOne,
+  answerPage,
+  Exactly,
+  Moment,
+  NOTHING,
+  Permissions,
+  Related,
+  RelatedMany,
+  Shown,
+} from '../../http/shown.ts'
 import { mountDownload, mountUpload, type StoredFile } from '../../http/storage.ts'
 import { camelKeys } from '../../lib/case.ts'
 import { DOWNLOAD_SECONDS, UPLOAD_SECONDS } from '../../lib/links.ts'
@@ -17,16 +29,74 @@ const TYPE = 'registry-provider-versions'
 const SHASUMS = 'provider-shasums'
 const SIGNATURE = 'provider-shasums-sig'
 
+const SHASUMS_FILE = { kind: SHASUMS, name: 'ProviderShasums', about: 'the list of a version’s digests' }
+const SIGNATURE_FILE = {
+  kind: SIGNATURE,
+  name: 'ProviderShasumsSignature',
+  about: 'the signature of a version’s digests',
+}
+
 /** The grammar of semver.org, version 2.0.0. */
 const NUMBER = '(0|[1-9][0-9]*)'
 const PRERELEASE = '(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
 const SEMVER = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRERELEASE}(\\.${PRERELEASE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
 
 const Attributes = Type.Object({
-  version: Text({ maxLength: 128, pattern: SEMVER, rule: 'a semantic version such as 1.2.3, without a "v"' }),
-  'key-id': Text(),
-  protocols: Type.Array(OneOf('4.0', '5.0', '6.0'), { minItems: 1, maxItems: 3, uniqueItems: true }),
+  version: Text({
+    maxLength: 128,
+    pattern: SEMVER,
+    rule: 'a semantic version such as 1.2.3, without a "v"',
+    examples: ['1.2.3'],
+  }),
+  'key-id': Text({
+    description: 'Of the signing key that its digests are signed with.',
+    examples: ['32966F3FB5AC1129'],
+  }),
+  protocols: Type.Array(OneOf('4.0', '5.0', '6.0'), {
+    minItems: 1,
+    maxItems: 3,
+    uniqueItems: true,
+    description: 'Versions of the plugin protocol that it speaks.',
+    examples: [['5.0']],
+  }),
 })
+
+const Address = (description: string) => Type.Optional(Type.String({ description }))
+const UPLOAD = 'by PUT, without a token, for the next 25 hours.'
+const DOWNLOAD = 'for the next 15 minutes, without a token.'
+
+const Version = Shown('RegistryProviderVersion', TYPE, {
+  id: 'provver-y5KZUsSBRLV9zCtL',
+  attributes: {
+    ...Attributes.properties,
+    'created-at': Moment('When it was announced.'),
+    'updated-at': Moment('When it was last changed.'),
+    'shasums-uploaded': Type.Boolean(),
+    'shasums-sig-uploaded': Type.Boolean(),
+    permissions: Permissions(['can-delete', 'can-upload-asset']),
+  },
+  relationships: {
+    'registry-provider': Related('registry-providers'),
+    platforms: RelatedMany('registry-provider-platforms'),
+  },
+  links: Exactly({
+    'shasums-upload': Address(`Takes the list of digests ${UPLOAD}`),
+    'shasums-sig-upload': Address(`Takes the signature of that list ${UPLOAD}`),
+    'shasums-download': Address(`Where the list of digests is ${DOWNLOAD}`),
+    'shasums-sig-download': Address(`Where the signature of that list is ${DOWNLOAD}`),
+  }),
+})
+
+const doc = documents('Provider versions', 'The versions of the providers of the private registry.', {
+  forbidden: 'The provider is one of the public registry.',
+})
+
+const docs = {
+  list: doc('listProviderVersions', 'List the versions of a provider', { 200: answerPage(Version) }),
+  create: doc('createProviderVersion', 'Announce a version of a provider', { 201: answerOne(Version) }),
+  show: doc('showProviderVersion', 'Show a version', { 200: answerOne(Version) }),
+  remove: doc('removeProviderVersion', 'Remove a version, its platforms and its files', { 204: NOTHING }),
+}
 
 async function toResource(ctx: Ctx, version: VersionDetails): Promise<Resource> {
   const { provider, platforms, shasumsBlob, signatureBlob } = version
@@ -97,7 +167,7 @@ export const routes: Routes = (app) => {
     '/api/v2/organizations/:organization_name/registry-providers/:registry_name/:namespace/:name/versions'
   const member = `${collection}/:version`
 
-  app.get(collection, async ({ ctx, path, page, href }) => {
+  app.get(collection, { config: { doc: docs.list } }, async ({ ctx, path, page, href }) => {
     return many(await service.list(ctx, addressOf(path), page), href, (version) => toResource(ctx, version))
   })
 
@@ -106,7 +176,10 @@ export const routes: Routes = (app) => {
     {
       // The Go client sends an empty type.
       schema: { body: input([TYPE, ''], Attributes) },
-      config: { access: (ctx, path) => getPrivate(ctx, addressOf(path), 'registry-providers:manage') },
+      config: {
+        doc: docs.create,
+        access: (ctx, path) => getPrivate(ctx, addressOf(path), 'registry-providers:manage'),
+      },
     },
     async ({ ctx, path, body }, reply) => {
       const created = await service.create(ctx, addressOf(path), camelKeys(body.data.attributes))
@@ -114,11 +187,11 @@ export const routes: Routes = (app) => {
     },
   )
 
-  app.get(member, async ({ ctx, path }) => {
+  app.get(member, { config: { doc: docs.show } }, async ({ ctx, path }) => {
     return one(await toResource(ctx, await service.get(ctx, addressOf(path), path.version)))
   })
 
-  app.delete(member, async ({ ctx, path }, reply) => {
+  app.delete(member, { config: { doc: docs.remove } }, async ({ ctx, path }, reply) => {
     await service.remove(ctx, addressOf(path), path.version)
     return reply.code(204).send()
   })
@@ -128,13 +201,13 @@ export const routes: Routes = (app) => {
 
 function mountFiles(app: App): void {
   const limits = { expect: files.getLinked, maxBytes: () => files.MAX_BYTES }
-  mountUpload(app, { ...limits, kind: SHASUMS, accept: files.acceptShasums })
-  mountUpload(app, { ...limits, kind: SIGNATURE, accept: files.acceptSignature })
-  mountDownload(app, SHASUMS, async (ctx, id) => {
+  mountUpload(app, { ...limits, ...SHASUMS_FILE, accept: files.acceptShasums })
+  mountUpload(app, { ...limits, ...SIGNATURE_FILE, accept: files.acceptSignature })
+  mountDownload(app, SHASUMS_FILE, async (ctx, id) => {
     const { shasumsBlob } = await files.getLinked(ctx, id)
     return toFile(ctx, shasumsBlob, 'text/plain; charset=utf-8', 'SHA256SUMS')
   })
-  mountDownload(app, SIGNATURE, async (ctx, id) => {
+  mountDownload(app, SIGNATURE_FILE, async (ctx, id) => {
     const { signatureBlob } = await files.getLinked(ctx, id)
     return toFile(ctx, signatureBlob, 'application/octet-stream', 'SHA256SUMS.sig')
   })

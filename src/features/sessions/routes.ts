@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readCookie, setCookie } from '../../http/cookies.ts'
-import { type Form, queryOf, refuseForeignForm } from '../../http/forms.ts'
+import { FORM, FORM_FAILURES, type Form, queryOf, refuseForeignForm } from '../../http/forms.ts'
+import { documents } from '../../http/operation.ts'
 import { mountPages, sendOn, sendPage } from '../../http/pages.ts'
 import type { Routes } from '../../http/routes.ts'
+import { answerFile, NOTHING } from '../../http/shown.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
   findSignedIn,
@@ -14,21 +16,49 @@ import {
 } from './pages.ts'
 import * as service from './service.ts'
 
-const config = { public: true } as const
+const PAGE = answerFile('A page.', 'text/html')
+const ELSEWHERE = { ...NOTHING, description: 'The browser is sent on.' }
+
+const doc = documents(
+  'Signing in',
+  'How people sign in with a browser, and how `terraform login` gets a token.',
+)
+
+const docs = {
+  show: doc('showSignIn', 'Show the page to sign in with', { 200: PAGE, 303: ELSEWHERE }),
+  signIn: doc(
+    'signIn',
+    'Sign in with a name and a password, or with a token',
+    { 303: ELSEWHERE },
+    {
+      upload: FORM,
+      failures: { ...FORM_FAILURES, unauthorized: 'The name, the password or the token is not right.' },
+    },
+  ),
+  signOut: doc(
+    'signOut',
+    'End the session of the browser',
+    { 303: ELSEWHERE },
+    {
+      upload: FORM,
+      failures: FORM_FAILURES,
+    },
+  ),
+}
 
 /** The same for a wrong password and an unknown name, so that nobody learns which names exist. */
 const REFUSED = 'That is not right. Check the name and the password, or the token.'
 
 export const routes: Routes = (app) => {
   mountPages(app, (scope) => {
-    scope.get('/sign-in', { config }, async (request, reply) => {
+    scope.get('/sign-in', { config: { public: true, doc: docs.show } }, async (request, reply) => {
       const to = localAddress(queryOf(request)['to'])
       const signedIn = await findSignedIn(request)
       if (!signedIn) return sendPage(reply, signInPage(request, reply, { to }))
       return to === '/sign-in' ? sendPage(reply, signedInPage(request, signedIn)) : sendOn(reply, to)
     })
 
-    scope.post('/sign-in', { config }, async (request, reply) => {
+    scope.post('/sign-in', { config: { public: true, doc: docs.signIn } }, async (request, reply) => {
       refuseForeignForm(request, readCookie(request, VISITOR_COOKIE))
       const form = request.body as Form
       const to = localAddress(form['to'])
@@ -43,7 +73,7 @@ export const routes: Routes = (app) => {
       }
     })
 
-    scope.post('/sign-out', { config }, async (request, reply) => {
+    scope.post('/sign-out', { config: { public: true, doc: docs.signOut } }, async (request, reply) => {
       const signedIn = await findSignedIn(request)
       const to = localAddress((request.body as Form)['to'])
       if (!signedIn) return sendOn(reply, to)

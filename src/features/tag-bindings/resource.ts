@@ -3,7 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { wants } from '../../http/includes.ts'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { listIn } from '../../http/query.ts'
-import { Embedded, Nullable, Text } from '../../http/schema.ts'
+import { About, Embedded, Nullable, Text, Values } from '../../http/schema.ts'
+import { Exactly, Links, Moment, Related, RelatedAddress, Shown } from '../../http/shown.ts'
 import type { Binding, EffectiveTagBinding, Owner, OwnerKind, TagBinding, TagFilter } from './service.ts'
 import * as service from './service.ts'
 
@@ -17,10 +18,53 @@ export const TagBindings = Embedded(
       maxLength: 128,
       pattern: '^(?!\\s*$)(?!hcp?:)[A-Za-z0-9 .=+@:_-]+$',
       rule: 'letters, digits, spaces and _ . = + - @ : only, not beginning with hc: or hcp:',
+      examples: ['environment'],
     }),
-    value: Type.Optional(Nullable(Type.String({ maxLength: 256 }))),
+    value: Type.Optional(
+      Nullable(Type.String({ maxLength: 256, description: 'Empty for none.', examples: ['production'] })),
+    ),
   }),
 )
+
+const Key = Type.String({ examples: ['environment'] })
+const Value = Type.String({ description: 'Empty for none.', examples: ['production'] })
+
+export const ShownBinding = Shown('TagBinding', TYPE, {
+  id: 'tb-K7VjYq9sUp1mC4dN',
+  attributes: { key: Key, value: Value, 'created-at': Moment('When it was made.') },
+  links: Links('target'),
+})
+
+export const ShownEffectiveBinding = Exactly(
+  {
+    ...Shown('', 'effective-tag-bindings', {
+      id: 'tb-K7VjYq9sUp1mC4dN',
+      attributes: { key: Key, value: Value },
+    }).properties,
+    relationships: Type.Optional(Exactly({ 'inherited-from': Related('projects') })),
+    links: Type.Optional(Links('inherited-from')),
+  },
+  { title: 'EffectiveTagBinding' },
+)
+
+/** The relationships of what bindings are on, as `toRelationships` makes them. */
+export const ShownRelationships = {
+  'tag-bindings': RelatedAddress,
+  'effective-tag-bindings': Exactly({
+    data: Type.Optional(
+      Type.Array(Exactly({ id: Type.String(), type: Type.Literal('effective-tag-bindings') })),
+    ),
+    links: Links('related'),
+  }),
+}
+
+/** The parameters that `toTagFilters` reads. */
+export const TAG_FILTERS = {
+  'filter[tagged][0][key]': Type.Optional(
+    About('Only what has a binding with this key; further ones by the numbers 1, 2, ….', Values),
+  ),
+  'filter[tagged][0][value]': Type.Optional(About('And with this value; empty for any.', Values)),
+}
 
 export function toBindings({ data }: Static<typeof TagBindings>): Binding[] {
   return data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }))

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { Embedded, Text } from '../../http/schema.ts'
+import { Moment, Related, Shown } from '../../http/shown.ts'
 import type { NamedTag, Tag } from './service.ts'
 
 /** Tags in a request, each by its id or its name. */
@@ -11,10 +12,21 @@ export const Tags = Embedded(
       Text({
         pattern: '^[A-Za-z0-9:_-]+$',
         rule: 'letters, digits, colons, hyphens and underscores only',
+        examples: ['team:network'],
       }),
     ),
   }),
 )
+
+export const ShownTag = Shown('Tag', 'tags', {
+  id: 'tag-Hwj4mTFMBQEzdWXV',
+  attributes: {
+    name: Type.String({ examples: ['team:network'] }),
+    'created-at': Moment('When it was first used.'),
+    'instance-count': Type.Integer({ minimum: 0, description: 'How many workspaces have it.' }),
+  },
+  relationships: { organization: Related('organizations') },
+})
 
 export function toNamedTags({ data }: Static<typeof Tags>): NamedTag[] {
   return data.map(({ id, attributes: { name } }) => ({ id, name }))

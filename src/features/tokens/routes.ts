@@ -1,8 +1,19 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
+import { documents, type Operation } from '../../http/operation.ts'
 import type { PathParams, Routes } from '../../http/routes.ts'
-import { Nullable, OneOf } from '../../http/schema.ts'
+import { About, Nullable, OneOf, Search } from '../../http/schema.ts'
+import {
+  answerOne,
+  answerPage,
+  Links,
+  Moment,
+  NOTHING,
+  Related,
+  RelatedOrNone,
+  Shown,
+} from '../../http/shown.ts'
 import { camelCase, camelKeys } from '../../lib/case.ts'
 import { AppError } from '../../lib/errors.ts'
 import * as organizations from '../organizations/service.ts'
@@ -21,9 +32,18 @@ const body = Type.Object({
       type: Type.Unsafe({ ...OneOf(TYPE, 'authentication-token', ''), default: TYPE }),
       attributes: Type.Object(
         {
-          description: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+          description: Type.Optional(
+            Nullable(Type.String({ maxLength: 255, description: 'What it is for.', examples: ['CI'] })),
+          ),
           'expired-at': Type.Optional(
-            Nullable(Type.String({ pattern: MOMENT, 'x-rule': 'an ISO 8601 date and time with its offset' })),
+            Nullable(
+              Type.String({
+                pattern: MOMENT,
+                'x-rule': 'an ISO 8601 date and time with its offset',
+                description: 'When it ends by itself; null for never.',
+                examples: ['2027-11-21T09:30:00Z'],
+              }),
+            ),
           ),
         },
         { additionalProperties: false, default: {} },
@@ -36,11 +56,64 @@ const body = Type.Object({
 const SORTS = ['team-name', 'created-by', 'expired-at', 'last-used-at', 'created-at'] as const
 
 const TeamTokensQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 255 })),
-  sort: Type.Optional(OneOf(...SORTS.flatMap((name) => [name, `-${name}`]))),
+  q: Search('Only tokens of teams whose name contains this text.'),
+  sort: Type.Optional(
+    About('By what, with - for the reverse.', OneOf(...SORTS.flatMap((name) => [name, `-${name}`]))),
+  ),
 })
 
-const KindQuery = Type.Object({ token: Type.Optional(Type.String()) })
+const KindQuery = Type.Object({
+  token: Type.Optional(Type.String({ description: 'Only `organization`: there are no other kinds here.' })),
+})
+
+const ShownToken = Shown('AuthenticationToken', TYPE, {
+  id: 'at-QmATJea6aWj1xR2t',
+  attributes: {
+    'created-at': Moment('When it was made.'),
+    'last-used-at': Nullable(Moment('When it was last used, within a minute or so; null for never.')),
+    description: Nullable(Type.String()),
+    token: Nullable(
+      Type.String({ description: 'The secret, in the answer that makes the token; null ever after.' }),
+    ),
+    'expired-at': Nullable(Moment('When it ends by itself; null for never.')),
+  },
+  relationships: { 'created-by': RelatedOrNone('users'), team: Type.Optional(Related('teams')) },
+  links: Links('self'),
+})
+
+const doc = documents('Tokens', 'What users, teams and organizations prove themselves with.')
+
+const docs = {
+  listOfTeams: doc('listTeamTokens', 'List the tokens of an organization’s teams', {
+    200: answerPage(ShownToken),
+  }),
+  show: doc('showToken', 'Show a token, without its secret', { 200: answerOne(ShownToken) }),
+  remove: doc('removeToken', 'End a token', { 204: NOTHING }),
+}
+
+const collectionDocs = (noun: string) => ({
+  list: doc(`list${noun}AuthenticationTokens`, `List the tokens of a ${noun.toLowerCase()}`, {
+    200: answerPage(ShownToken),
+  }),
+  create: doc(`create${noun}AuthenticationToken`, `Make a token of a ${noun.toLowerCase()}`, {
+    201: answerOne(ShownToken),
+  }),
+})
+
+const singleDocs = (noun: string, of: string) => ({
+  show: doc(`show${noun}Token`, `Show the one token of ${of}, without its secret`, {
+    200: answerOne(ShownToken),
+  }),
+  replace: doc(
+    `replace${noun}Token`,
+    `Make the one token of ${of}, which ends the one before`,
+    {
+      201: answerOne(ShownToken),
+    },
+    { failures: { conflict: 'Another request made it at the same moment.' } },
+  ),
+  remove: doc(`remove${noun}Token`, `End the one token of ${of}`, { 204: NOTHING }),
+})
 
 /** `secret` is known only while the token is being made. */
 const toResource = (token: Token & { secret?: string }): Resource => ({
@@ -62,6 +135,7 @@ const toResource = (token: Token & { secret?: string }): Resource => ({
 
 interface Single {
   url: string
+  docs: Record<'show' | 'replace' | 'remove', Operation>
   /** What of the path names the owner. */
   owner: (path: PathParams) => string
   access: (ctx: Ctx, owner: string) => Promise<unknown>
@@ -74,12 +148,14 @@ interface Single {
 const COLLECTIONS = [
   {
     url: '/api/v2/users/:id/authentication-tokens',
+    docs: collectionDocs('User'),
     access: service.authorizeUserTokens,
     list: service.listOfUser,
     create: service.createForUser,
   },
   {
     url: '/api/v2/teams/:id/authentication-tokens',
+    docs: collectionDocs('Team'),
     access: teams.getWithTokens,
     list: service.listOfTeam,
     create: service.createForTeam,
@@ -90,6 +166,7 @@ const COLLECTIONS = [
 const SINGLES: Single[] = [
   {
     url: '/api/v2/teams/:id/authentication-token',
+    docs: singleDocs('Team', 'a team'),
     owner: (path) => path.id,
     access: teams.getWithTokens,
     get: service.getOfTeam,
@@ -98,6 +175,7 @@ const SINGLES: Single[] = [
   },
   {
     url: '/api/v2/organizations/:organization_name/authentication-token',
+    docs: singleDocs('Organization', 'an organization'),
     owner: (path) => path.organization_name,
     access: (ctx, owner) => organizations.getByName(ctx, owner, 'organization-tokens:manage'),
     get: service.getOfOrganization,
@@ -107,12 +185,14 @@ const SINGLES: Single[] = [
 ]
 
 export const routes: Routes = (app) => {
-  for (const { url, access, list, create } of COLLECTIONS) {
-    app.get(url, async ({ ctx, path, page, href }) => many(await list(ctx, path.id, page), href, toResource))
+  for (const { url, docs, access, list, create } of COLLECTIONS) {
+    app.get(url, { config: { doc: docs.list } }, async ({ ctx, path, page, href }) =>
+      many(await list(ctx, path.id, page), href, toResource),
+    )
 
     app.post(
       url,
-      { schema: { body }, config: { access: (ctx, path) => access(ctx, path.id) } },
+      { schema: { body }, config: { doc: docs.create, access: (ctx, path) => access(ctx, path.id) } },
       async ({ ctx, path, body }, reply) => {
         return reply
           .code(201)
@@ -121,18 +201,22 @@ export const routes: Routes = (app) => {
     )
   }
 
-  for (const { url, owner, access, get, replace, remove } of SINGLES) {
-    app.get(url, { schema: { querystring: KindQuery } }, async ({ ctx, path, query }) => {
-      const token = await get(ctx, owner(path))
-      refuseOtherKinds(query.token)
-      return one(toResource(token))
-    })
+  for (const { url, docs, owner, access, get, replace, remove } of SINGLES) {
+    app.get(
+      url,
+      { schema: { querystring: KindQuery }, config: { doc: docs.show } },
+      async ({ ctx, path, query }) => {
+        const token = await get(ctx, owner(path))
+        refuseOtherKinds(query.token)
+        return one(toResource(token))
+      },
+    )
 
     app.post(
       url,
       {
         schema: { body, querystring: KindQuery },
-        config: { access: (ctx, path) => access(ctx, owner(path)) },
+        config: { doc: docs.replace, access: (ctx, path) => access(ctx, owner(path)) },
       },
       async ({ ctx, path, body, query }, reply) => {
         refuseOtherKinds(query.token)
@@ -143,7 +227,10 @@ export const routes: Routes = (app) => {
 
     app.delete(
       url,
-      { schema: { querystring: KindQuery }, config: { access: (ctx, path) => access(ctx, owner(path)) } },
+      {
+        schema: { querystring: KindQuery },
+        config: { doc: docs.remove, access: (ctx, path) => access(ctx, owner(path)) },
+      },
       async ({ ctx, path, query }, reply) => {
         refuseOtherKinds(query.token)
         await remove(ctx, owner(path))
@@ -154,21 +241,25 @@ export const routes: Routes = (app) => {
 
   app.get(
     '/api/v2/organizations/:organization_name/team-tokens',
-    { schema: { querystring: TeamTokensQuery } },
+    { schema: { querystring: TeamTokensQuery }, config: { doc: docs.listOfTeams } },
     async ({ ctx, path, query, page, href }) => {
       const filter = { q: query.q, sort: parseSort(query.sort) }
       return many(await service.listOfTeams(ctx, path.organization_name, filter, page), href, toResource)
     },
   )
 
-  app.get('/api/v2/authentication-tokens/:id', async ({ ctx, path }) => {
+  app.get('/api/v2/authentication-tokens/:id', { config: { doc: docs.show } }, async ({ ctx, path }) => {
     return one(toResource(await service.get(ctx, path.id)))
   })
 
-  app.delete('/api/v2/authentication-tokens/:id', async ({ ctx, path }, reply) => {
-    await service.remove(ctx, path.id)
-    return reply.code(204).send()
-  })
+  app.delete(
+    '/api/v2/authentication-tokens/:id',
+    { config: { doc: docs.remove } },
+    async ({ ctx, path }, reply) => {
+      await service.remove(ctx, path.id)
+      return reply.code(204).send()
+    },
+  )
 }
 
 function parseSort(sort = 'created-at') {

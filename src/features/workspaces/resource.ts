@@ -1,85 +1,14 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { accessTo } from '../../auth/authorize.ts'
 import { type Access, type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
-import { Nullable, OneOf, Text, ToOne } from '../../http/schema.ts'
 import { camelKeys } from '../../lib/case.ts'
-import {
-  TagBindings,
-  toRelationships as toBindingRelationships,
-  toBindings,
-} from '../tag-bindings/resource.ts'
+import { toRelationships as toBindingRelationships, toBindings } from '../tag-bindings/resource.ts'
 import type { EffectiveTagBinding } from '../tag-bindings/service.ts'
-import { Tags, toNamedTags } from '../tags/resource.ts'
+import { toNamedTags } from '../tags/resource.ts'
+import { type Attributes, type Relationships, TYPE } from './schema.ts'
 import type { Workspace, WorkspaceAttributes } from './service.ts'
-
-export const TYPE = 'workspaces'
-
-const Flag = Type.Optional(Type.Boolean())
-const Paths = Type.Optional(Nullable(Type.Array(Text(), { maxItems: 1000 })))
-const VERSION = '(?:(?:=|!=|>|>=|<|<=|~>)\\s*)?\\d+(?:\\.\\d+){0,2}(?:-[0-9A-Za-z.-]+)?'
-
-export const Attributes = Type.Object({
-  name: Text({
-    pattern: '^[A-Za-z0-9_-]{1,90}$',
-    rule: '1 to 90 letters, digits, hyphens and underscores',
-  }),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
-  'execution-mode': Type.Optional(OneOf('remote', 'local')),
-  operations: Flag,
-  'setting-overwrites': Type.Optional(
-    Type.Object({ 'execution-mode': Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
-  ),
-  'terraform-version': Type.Optional(
-    Text({
-      pattern: `^(?:latest|${VERSION}(?:\\s*,\\s*${VERSION})*)$`,
-      rule: 'a version such as 1.9.8, a constraint such as ~> 1.9.0, or latest',
-    }),
-  ),
-  'working-directory': Type.Optional(
-    Nullable(
-      Type.String({
-        maxLength: 1024,
-        pattern: '^(?!(?:.*/)?\\.\\.(?:/|$))',
-        'x-rule': 'a directory inside the configuration',
-      }),
-    ),
-  ),
-  'auto-apply': Flag,
-  'auto-apply-run-trigger': Flag,
-  'allow-destroy-plan': Flag,
-  'assessments-enabled': Flag,
-  'file-triggers-enabled': Flag,
-  'global-remote-state': Flag,
-  'project-remote-state': Flag,
-  'queue-all-runs': Flag,
-  'speculative-enabled': Flag,
-  'structured-run-output-enabled': Flag,
-  'trigger-prefixes': Paths,
-  'trigger-patterns': Paths,
-  'source-name': Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
-  'source-url': Type.Optional(
-    Nullable(Text({ maxLength: 2048, pattern: '^https?://\\S+$', rule: 'an http or https address' })),
-  ),
-  'auto-destroy-at': Type.Optional(Nullable(Text())),
-  'auto-destroy-activity-duration': Type.Optional(
-    Nullable(
-      Text({
-        pattern: '^\\d{1,4}[dh]$',
-        predicate: "has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
-      }),
-    ),
-  ),
-  'inherits-project-auto-destroy': Flag,
-  'vcs-repo': Type.Optional(Type.Null()),
-})
-
-export const Relationships = Type.Object({
-  project: Type.Optional(ToOne('projects')),
-  'tag-bindings': Type.Optional(TagBindings),
-  tags: Type.Optional(Tags),
-})
 
 interface Input {
   attributes: Partial<Static<typeof Attributes>>

@@ -2,26 +2,17 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { includable, include } from '../../http/includes.ts'
 import { many, one, type Resource } from '../../http/jsonapi.ts'
-import type { PathParams, Routes } from '../../http/routes.ts'
-import { Changes, input, ToMany, Values, valuesOf } from '../../http/schema.ts'
+import { documents } from '../../http/operation.ts'
+import type { App, PathParams, Routes } from '../../http/routes.ts'
+import { About, Changes, Include, input, Search, ToMany, Values, valuesOf } from '../../http/schema.ts'
+import { answerOne, answerPage, NOTHING } from '../../http/shown.ts'
 import * as organizations from '../organizations/service.ts'
 import * as projects from '../projects/service.ts'
-import { sideload, toTagFilters } from '../tag-bindings/resource.ts'
-import { Attributes, Relationships, TYPE, toAttributes, toResource } from './resource.ts'
+import { sideload, TAG_FILTERS, toTagFilters } from '../tag-bindings/resource.ts'
+import { toAttributes, toResource } from './resource.ts'
+import { Attributes, Relationships, ShownWorkspace, TYPE } from './schema.ts'
 import type { Workspace, WorkspaceRef } from './service.ts'
 import * as service from './service.ts'
-
-const Show = Type.Object({ include: Type.Optional(Type.String()) })
-
-const List = Type.Object({
-  ...Show.properties,
-  'search[name]': Type.Optional(Type.String({ maxLength: 255 })),
-  'search[wildcard-name]': Type.Optional(Type.String({ maxLength: 255 })),
-  'search[tags]': Type.Optional(Values),
-  'search[exclude-tags]': Type.Optional(Values),
-  'filter[project][id]': Type.Optional(Type.String({ maxLength: 255 })),
-  sort: Type.Optional(Type.String({ maxLength: 255 })),
-})
 
 /** Everything the public API includes; what a workspace does not have brings nothing along. */
 const INCLUDES = [
@@ -46,6 +37,48 @@ const INCLUDES = [
   'readme',
   'vars',
 ]
+
+const Show = Type.Object({ include: Include(INCLUDES) })
+
+const List = Type.Object({
+  ...Show.properties,
+  ...TAG_FILTERS,
+  'search[name]': Search('Only workspaces whose name contains this text.'),
+  'search[wildcard-name]': Search('Only workspaces whose name matches, with * for any text.'),
+  'search[tags]': Type.Optional(About('Only workspaces that have all of these tags.', Values)),
+  'search[exclude-tags]': Type.Optional(About('Only workspaces that have none of these tags.', Values)),
+  'filter[project][id]': Type.Optional(
+    Type.String({ maxLength: 255, description: 'Only workspaces of the project of this id.' }),
+  ),
+  sort: Type.Optional(
+    Type.String({ maxLength: 255, description: '`name` or `latest-change-at`, with - for the reverse.' }),
+  ),
+})
+
+const doc = documents('Workspaces', 'What has a configuration, a state and runs.')
+
+const docs = {
+  list: doc('listWorkspaces', 'List the workspaces of an organization', {
+    200: answerPage(ShownWorkspace, INCLUDES),
+  }),
+  create: doc('createWorkspace', 'Make a workspace', { 201: answerOne(ShownWorkspace) }),
+  move: doc('moveWorkspaces', 'Move workspaces into a project', { 204: NOTHING }),
+}
+
+/** A workspace is named by its id, or by its organization and its name. */
+const memberDocs = (suffix: string, by: string) => ({
+  show: doc(`showWorkspace${suffix}`, `Show a workspace by ${by}`, {
+    200: answerOne(ShownWorkspace, INCLUDES),
+  }),
+  update: doc(`updateWorkspace${suffix}`, `Change a workspace by ${by}`, { 200: answerOne(ShownWorkspace) }),
+  remove: doc(`removeWorkspace${suffix}`, `Remove a workspace by ${by}`, { 204: NOTHING }),
+  removeSafely: doc(
+    `removeWorkspace${suffix}Safely`,
+    `Remove a workspace by ${by}, unless it is locked`,
+    { 204: NOTHING },
+    { failures: { conflict: 'It is locked.' } },
+  ),
+})
 
 const SORTS = {
   name: { column: 'name', descending: false },
@@ -74,26 +107,31 @@ export const routes: Routes = (app) => {
     return Promise.all(workspaces.map((each) => toResource(ctx, each)))
   })
 
-  app.get(collection, { schema: { querystring: List } }, async ({ ctx, path, query, page, href }) => {
-    const filter = {
-      name: query['search[name]'],
-      wildcardName: query['search[wildcard-name]'],
-      projectId: query['filter[project][id]'],
-      tags: valuesOf(query['search[tags]']),
-      excludedTags: valuesOf(query['search[exclude-tags]']),
-      tagged: toTagFilters(query),
-      sort: SORTS[query.sort as keyof typeof SORTS] ?? SORTS.name,
-    }
-    const found = await service.list(ctx, path.organization_name, filter, page)
-    const { resources, included } = await present(ctx, found.items, query.include)
-    return many({ ...found, items: resources }, href, (resource) => resource, included)
-  })
+  app.get(
+    collection,
+    { schema: { querystring: List }, config: { doc: docs.list } },
+    async ({ ctx, path, query, page, href }) => {
+      const filter = {
+        name: query['search[name]'],
+        wildcardName: query['search[wildcard-name]'],
+        projectId: query['filter[project][id]'],
+        tags: valuesOf(query['search[tags]']),
+        excludedTags: valuesOf(query['search[exclude-tags]']),
+        tagged: toTagFilters(query),
+        sort: SORTS[query.sort as keyof typeof SORTS] ?? SORTS.name,
+      }
+      const found = await service.list(ctx, path.organization_name, filter, page)
+      const { resources, included } = await present(ctx, found.items, query.include)
+      return many({ ...found, items: resources }, href, (resource) => resource, included)
+    },
+  )
 
   app.post(
     collection,
     {
       schema: { body: input(TYPE, Attributes, Relationships) },
       config: {
+        doc: docs.create,
         access: (ctx, path) => organizations.getByName(ctx, path.organization_name, 'workspaces:manage'),
       },
     },
@@ -109,7 +147,7 @@ export const routes: Routes = (app) => {
     '/api/v2/projects/:id/relationships/workspaces',
     {
       schema: { body: ToMany(TYPE) },
-      config: { access: (ctx, path) => projects.get(ctx, path.id, 'workspaces:manage') },
+      config: { doc: docs.move, access: (ctx, path) => projects.get(ctx, path.id, 'workspaces:manage') },
     },
     async ({ ctx, path, body }, reply) => {
       await service.move(
@@ -121,31 +159,42 @@ export const routes: Routes = (app) => {
     },
   )
 
-  for (const member of ['/api/v2/workspaces/:id', `${collection}/:name`]) {
-    app.get(member, { schema: { querystring: Show } }, async ({ ctx, path, query }) => {
+  mountMember(app, '/api/v2/workspaces/:id', memberDocs('', 'its id'))
+  mountMember(app, `${collection}/:name`, memberDocs('ByName', 'its name'))
+}
+
+function mountMember(app: App, member: string, docs: ReturnType<typeof memberDocs>): void {
+  app.get(
+    member,
+    { schema: { querystring: Show }, config: { doc: docs.show } },
+    async ({ ctx, path, query }) => {
       const { resources, included } = await present(ctx, [await service.get(ctx, refOf(path))], query.include)
       return one(resources[0] as Resource, included)
-    })
+    },
+  )
 
-    app.patch(
-      member,
-      {
-        schema: { body: input(TYPE, Changes(Attributes), Relationships) },
-        config: { access: (ctx, path) => service.get(ctx, refOf(path), 'workspaces:manage') },
-      },
-      async ({ ctx, path, body }) => {
-        return one(await toResource(ctx, await service.update(ctx, refOf(path), toAttributes(body.data))))
-      },
-    )
+  app.patch(
+    member,
+    {
+      schema: { body: input(TYPE, Changes(Attributes), Relationships) },
+      config: { doc: docs.update, access: (ctx, path) => service.get(ctx, refOf(path), 'workspaces:manage') },
+    },
+    async ({ ctx, path, body }) => {
+      return one(await toResource(ctx, await service.update(ctx, refOf(path), toAttributes(body.data))))
+    },
+  )
 
-    app.delete(member, async ({ ctx, path }, reply) => {
-      await service.remove(ctx, refOf(path))
-      return reply.code(204).send()
-    })
+  app.delete(member, { config: { doc: docs.remove } }, async ({ ctx, path }, reply) => {
+    await service.remove(ctx, refOf(path))
+    return reply.code(204).send()
+  })
 
-    app.post(`${member}/actions/safe-delete`, async ({ ctx, path }, reply) => {
+  app.post(
+    `${member}/actions/safe-delete`,
+    { config: { doc: docs.removeSafely } },
+    async ({ ctx, path }, reply) => {
       await service.removeSafely(ctx, refOf(path))
       return reply.code(204).send()
-    })
-  }
+    },
+  )
 }

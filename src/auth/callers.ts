@@ -1,0 +1,232 @@
+import type { Grant } from './permissions.ts'
+
+/** Who may call an operation. */
+export type Caller =
+  /** Also without a token. */
+  | 'everybody'
+  /** Whoever has a link that the server made. */
+  | 'link'
+  /** Whoever has the token for the metrics, which is none of ours. */
+  | 'metrics'
+  /** Whoever has a valid token; the answer is limited to what its owner may see. */
+  | 'tokens'
+  /** Every user, in person: not the token of a team or an organization. */
+  | 'users'
+  /** The user whom it is about. */
+  | 'self'
+  /** Whoever is in an organization with that user. */
+  | 'colleagues'
+  | 'site-admins'
+  /** Every member of the organization, and the tokens of its teams. */
+  | 'members'
+  | 'owners'
+  /** The organization's own token. */
+  | 'organization'
+  /** Members of teams with this right, and the tokens of such teams. */
+  | Grant
+
+const EVERYBODY = ['everybody'] as const
+const LINK = ['link'] as const
+const OWNERS = ['owners'] as const
+const OWNERS_AND_TOKEN = ['owners', 'organization'] as const
+const MEMBERS = ['owners', 'organization', 'members'] as const
+const READERS = [
+  ...OWNERS_AND_TOKEN,
+  'manage-projects',
+  'manage-workspaces',
+  'read-projects',
+  'read-workspaces',
+] as const
+const PROJECTS = [...OWNERS_AND_TOKEN, 'manage-projects'] as const
+const WORKSPACES = [...OWNERS_AND_TOKEN, 'manage-projects', 'manage-workspaces'] as const
+const LOCKS = [...OWNERS, 'manage-projects', 'manage-workspaces'] as const
+const TAGS = [...OWNERS_AND_TOKEN, 'manage-workspaces'] as const
+const PROVIDERS = [...OWNERS, 'manage-providers'] as const
+const TEAMS = [...OWNERS_AND_TOKEN, 'manage-teams'] as const
+const TEAM_MEMBERS = [...OWNERS_AND_TOKEN, 'manage-membership', 'manage-teams'] as const
+const MEMBERSHIPS = [...OWNERS_AND_TOKEN, 'manage-membership'] as const
+
+/**
+ * Who may call each operation, by its id; everybody else gets 404, or 401 without a token. The documentation
+ * shows it, and test/callers.test.ts calls every operation as each of them and as everybody else.
+ */
+export const CALLERS: Record<string, readonly Caller[]> = {
+  // Server
+  discoverServices: EVERYBODY,
+  ping: EVERYBODY,
+  showHealth: EVERYBODY,
+  showReadiness: EVERYBODY,
+  showMetrics: ['metrics'],
+
+  // Signing in
+  showConsent: EVERYBODY,
+  answerConsent: EVERYBODY,
+  redeemCode: EVERYBODY,
+  showSignIn: EVERYBODY,
+  signIn: EVERYBODY,
+  signOut: EVERYBODY,
+
+  // Users
+  showAccount: ['tokens'],
+  updateAccount: ['users'],
+  updatePassword: ['users'],
+  showUser: ['self', 'colleagues'],
+  listUsers: ['site-admins'],
+  createUser: ['site-admins'],
+  updateUser: ['site-admins'],
+  removeUser: ['site-admins'],
+
+  // Tokens
+  listUserAuthenticationTokens: ['self', 'site-admins'],
+  createUserAuthenticationToken: ['self', 'site-admins'],
+  listTeamAuthenticationTokens: TEAMS,
+  createTeamAuthenticationToken: TEAMS,
+  showTeamToken: TEAMS,
+  replaceTeamToken: TEAMS,
+  removeTeamToken: TEAMS,
+  listTeamTokens: MEMBERS,
+  showOrganizationToken: OWNERS,
+  replaceOrganizationToken: OWNERS,
+  removeOrganizationToken: OWNERS,
+  showToken: TEAMS,
+  removeToken: TEAMS,
+
+  // Organizations
+  listOrganizations: ['tokens'],
+  createOrganization: ['users'],
+  showOrganization: MEMBERS,
+  updateOrganization: OWNERS_AND_TOKEN,
+  removeOrganization: OWNERS,
+  showEntitlementSet: MEMBERS,
+
+  // Organization memberships
+  listOrganizationMemberships: MEMBERS,
+  listOwnMemberships: ['users'],
+  listTeamMemberships: MEMBERS,
+  createOrganizationMembership: MEMBERSHIPS,
+  showOrganizationMembership: MEMBERS,
+  removeOrganizationMembership: MEMBERSHIPS,
+
+  // Teams
+  listTeams: MEMBERS,
+  createTeam: TEAMS,
+  showTeam: MEMBERS,
+  updateTeam: TEAMS,
+  removeTeam: TEAMS,
+  addTeamUsers: TEAM_MEMBERS,
+  removeTeamUsers: TEAM_MEMBERS,
+  addTeamMemberships: TEAM_MEMBERS,
+  removeTeamMemberships: TEAM_MEMBERS,
+
+  // Audit trail
+  listAuditEvents: ['organization'],
+
+  // Projects
+  listProjects: MEMBERS,
+  createProject: PROJECTS,
+  showProject: READERS,
+  updateProject: PROJECTS,
+  removeProject: PROJECTS,
+
+  // Workspaces
+  listWorkspaces: MEMBERS,
+  createWorkspace: WORKSPACES,
+  moveWorkspaces: WORKSPACES,
+  showWorkspace: READERS,
+  updateWorkspace: WORKSPACES,
+  removeWorkspace: WORKSPACES,
+  removeWorkspaceSafely: WORKSPACES,
+  showWorkspaceByName: READERS,
+  updateWorkspaceByName: WORKSPACES,
+  removeWorkspaceByName: WORKSPACES,
+  removeWorkspaceByNameSafely: WORKSPACES,
+  lockWorkspace: LOCKS,
+  unlockWorkspace: LOCKS,
+  forceUnlockWorkspace: WORKSPACES,
+
+  // Tags and tag bindings
+  listTags: MEMBERS,
+  removeTags: TAGS,
+  addWorkspacesToTag: TAGS,
+  listWorkspaceTags: READERS,
+  addWorkspaceTags: WORKSPACES,
+  removeWorkspaceTags: WORKSPACES,
+  listProjectTagBindings: READERS,
+  listProjectTagBindingsRelationship: READERS,
+  listProjectEffectiveTagBindings: READERS,
+  addProjectTagBindings: PROJECTS,
+  addProjectTagBindingsRelationship: PROJECTS,
+  replaceProjectTagBindings: PROJECTS,
+  listWorkspaceTagBindings: READERS,
+  listWorkspaceTagBindingsRelationship: READERS,
+  listWorkspaceEffectiveTagBindings: READERS,
+  addWorkspaceTagBindings: WORKSPACES,
+  addWorkspaceTagBindingsRelationship: WORKSPACES,
+  replaceWorkspaceTagBindings: WORKSPACES,
+
+  // Reserved tag keys
+  listReservedTagKeys: MEMBERS,
+  createReservedTagKey: OWNERS_AND_TOKEN,
+  updateReservedTag: OWNERS_AND_TOKEN,
+  updateReservedTagKey: OWNERS_AND_TOKEN,
+  removeReservedTag: OWNERS_AND_TOKEN,
+  removeReservedTagKey: OWNERS_AND_TOKEN,
+
+  // Registry
+  listGpgKeys: MEMBERS,
+  createGpgKey: PROVIDERS,
+  showGpgKeyById: MEMBERS,
+  showGpgKey: MEMBERS,
+  updateGpgKey: PROVIDERS,
+  removeGpgKey: PROVIDERS,
+  listProviders: MEMBERS,
+  createProvider: PROVIDERS,
+  showProvider: MEMBERS,
+  showProviderById: MEMBERS,
+  removeProvider: PROVIDERS,
+  listProviderVersions: MEMBERS,
+  createProviderVersion: PROVIDERS,
+  showProviderVersion: MEMBERS,
+  removeProviderVersion: PROVIDERS,
+  listProviderPlatforms: MEMBERS,
+  createProviderPlatform: PROVIDERS,
+  showProviderPlatform: MEMBERS,
+  removeProviderPlatform: PROVIDERS,
+  listInstallableVersions: MEMBERS,
+  findPackage: MEMBERS,
+
+  // Storage
+  uploadProviderArchive: LINK,
+  uploadProviderShasums: LINK,
+  uploadProviderShasumsSignature: LINK,
+  downloadProviderArchive: LINK,
+  downloadProviderArchiveByName: LINK,
+  downloadProviderShasums: LINK,
+  downloadProviderShasumsByName: LINK,
+  downloadProviderShasumsSignature: LINK,
+  downloadProviderShasumsSignatureByName: LINK,
+
+  // Applies, of which there are none yet
+  showApply: [],
+  showErroredState: [],
+}
+
+const NAMES: Partial<Record<Caller, string>> = {
+  everybody: 'everybody, without a token',
+  link: 'whoever has the link',
+  metrics: 'whoever has the token for the metrics',
+  tokens: 'whoever has a token',
+  users: 'every user, in person',
+  self: 'the user whom it is about',
+  colleagues: 'whoever is in an organization with that user',
+  'site-admins': 'site administrators',
+  members: 'every member of the organization, and the tokens of its teams',
+  owners: 'owners of the organization',
+  organization: 'the organization’s token',
+}
+
+/** Who may call an operation, as a sentence for the documentation. */
+export function describeCallers(callers: readonly Caller[]): string {
+  const names = callers.map((caller) => NAMES[caller] ?? `teams with \`${caller}\``)
+  return `Allowed: ${names.join('; ') || 'nobody yet'}.`
+}

@@ -1,0 +1,28 @@
+/** Every name that stands behind a colon in our paths, with an example. */
+export const PATH_PARAMS = {
+  id: {
+    description: 'The id of the resource that the part before it names.',
+    example: 'ws-6fMPHqWY3yLzK2vT',
+  },
+  organization_name: { description: 'The name of the organization.', example: 'acme' },
+  registry_name: {
+    description: 'The registry: `private`, or `public` for what only refers to the public one.',
+    example: 'private',
+  },
+  namespace: {
+    description: 'The namespace; in the private registry the name of the organization.',
+    example: 'acme',
+  },
+  name: { description: 'The name of the resource that the part before it names.', example: 'network' },
+  version: { description: 'A semantic version, without a "v".', example: '1.2.3' },
+  os: { description: 'An operating system, as Go names it.', example: 'linux' },
+  arch: { description: 'A processor architecture, as Go names it.', example: 'amd64' },
+  key_id: {
+    description: 'The last 16 hexadecimal digits of the key’s fingerprint.',
+    example: '32966F3FB5AC1129',
+  },
+  type: { description: 'A kind of resource.', example: 'workspaces' },
+  expires: { description: 'When the link ends, in seconds since 1970.', example: '1795253400' },
+  signature: { description: 'The proof that the server made the link.', example: 'q0Vh3h9T1h4' },
+  filename: { description: 'A name for the file; it changes nothing.', example: 'SHA256SUMS' },
+} as const
