@@ -15,6 +15,7 @@ describe('the configuration', () => {
       database: { kind: 'sqlite', path: join(data, 'plinth.db') },
       blobs: { kind: 'file', path: join(data, 'blobs') },
       tls: undefined,
+      trustedProxies: [],
       rateLimit: 30,
       publicProviderCuration: false,
       maxUploadBytes: 524_288_000,
@@ -48,6 +49,7 @@ describe('the configuration', () => {
   })
 
   const good: [variable: string, text: string, part: object][] = [
+    ['PLINTH_TRUSTED_PROXIES', '10.0.0.0/8, ::1,', { trustedProxies: ['10.0.0.0/8', '::1'] }],
     ['PLINTH_LISTEN', '0.0.0.0:80', { listen: { host: '0.0.0.0', port: 80 } }],
     ['PLINTH_LISTEN', '[::1]:65535', { listen: { host: '::1', port: 65535 } }],
     ['PLINTH_LISTEN', 'localhost:0', { listen: { host: 'localhost', port: 0 } }],
@@ -92,6 +94,7 @@ describe('the configuration', () => {
     ],
     ['PLINTH_DATABASE_URL', 'mysql://root:pw-x7q@host/db', 'postgres://', 'sqlite:', 'x7q.db'],
     ['PLINTH_BLOB_URL', 's3://key-x7q', 'file:', '/tmp/x7q'],
+    ['PLINTH_TRUSTED_PROXIES', 'x7q', 'true', '1', '10.0.0.1/33', '::/129', '10.0.0.1/', '10.0.0.1 10.0.0.2'],
     ['PLINTH_RATE_LIMIT', '-1x7q', 'fast-x7q', '1.5', '1e3', ' 7'],
     ['PLINTH_PUBLIC_PROVIDER_CURATION', 'yes-x7q', 'ON', '2'],
     ['PLINTH_MAX_UPLOAD_BYTES', '500MB-x7q', '-5', '9'.repeat(16)],

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { DatabaseLocation } from '../db/connect.ts'
 
@@ -10,6 +11,8 @@ export interface Config {
   database: DatabaseLocation
   blobs: { kind: 'file'; path: string }
   tls: { cert: string; key: string } | undefined
+  /** Proxies that are believed where a request came from: addresses, and networks such as 10.0.0.0/8. */
+  trustedProxies: string[]
   /** Requests per second and user; 0 is no limit. */
   rateLimit: number
   publicProviderCuration: boolean
@@ -58,6 +61,12 @@ export function readConfig(environment: Environment): Config {
     ),
     blobs: read('PLINTH_BLOB_URL', `file:${join(dataDir, 'blobs')}`, parseBlobs, 'file:PATH'),
     tls: parseTls(environment, problems),
+    trustedProxies: read(
+      'PLINTH_TRUSTED_PROXIES',
+      '',
+      parseNetworks,
+      'addresses or networks such as 10.0.0.0/8, separated by commas',
+    ),
     rateLimit: read('PLINTH_RATE_LIMIT', '30', parseCount, 'a whole number of requests per second, or 0'),
     publicProviderCuration: read('PLINTH_PUBLIC_PROVIDER_CURATION', 'off', parseSwitch, 'on or off'),
     abandonedDraftDays: read('PLINTH_ABANDONED_DRAFT_DAYS', '30', parseCount, 'a whole number of days, or 0'),
@@ -102,6 +111,15 @@ function parseTls(environment: Environment, problems: string[]): Config['tls'] {
   const key = environment['PLINTH_TLS_KEY']
   if (!cert !== !key) problems.push('PLINTH_TLS_CERT and PLINTH_TLS_KEY must be set together')
   return cert && key ? { cert: resolve(cert), key: resolve(key) } : undefined
+}
+
+function parseNetworks(text: string): string[] | undefined {
+  const networks = text.split(',').flatMap((network) => network.trim() || [])
+  const isNetwork = (network: string) => {
+    const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? []
+    return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
+  }
+  return networks.every(isNetwork) ? networks : undefined
 }
 
 function parseCount(text: string): number | undefined {

@@ -36,6 +36,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     logger: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
     ...(config.tls && { https: { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) } }),
+    trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
   }) as unknown as App
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify)

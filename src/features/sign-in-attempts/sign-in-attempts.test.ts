@@ -80,6 +80,15 @@ onEachDialect('attempts to sign in', (server) => {
     await forget(server)
   })
 
+  test('come from where they come from, whatever they say', async () => {
+    await forget(server)
+    const browser = new Visitor(server)
+    const fields = { 'form-token': await browser.formToken(), token: 'wrong' }
+    const from = (host: number) => browser.post('/sign-in', fields, { 'x-forwarded-for': `192.0.2.${host}` })
+    for (let host = 0; host < 20; host++) expect((await from(host)).status).toBe(401)
+    expect((await from(20)).status).toBe(429)
+  })
+
   test('are forgotten after a day', async () => {
     await forget(server)
     const login = `guessed-${unique()}`
@@ -140,3 +149,29 @@ onEachDialect('attempts to sign in', (server) => {
     await forget(server)
   })
 })
+
+onEachDialect(
+  'attempts to sign in, through a proxy,',
+  (server) => {
+    const guessFrom = async (address: string) => {
+      const browser = new Visitor(server)
+      const fields = { 'form-token': await browser.formToken(), token: 'wrong' }
+      return (await browser.post('/sign-in', fields, { 'x-forwarded-for': address })).status
+    }
+
+    test('count for the address that the proxy names, or for its network', async () => {
+      for (const [guilty, ...accomplices] of [
+        ['192.0.2.1', '::ffff:192.0.2.1', '198.51.100.7, 192.0.2.1'],
+        ['2001:db8::1', '2001:db8::2', '2001:DB8:0:0:ffff:1:2:3', '2001:db8:0:0::'],
+      ] as const) {
+        for (let guess = 0; guess < 20; guess++) expect(await guessFrom(guilty)).toBe(401)
+        for (const address of [guilty, ...accomplices])
+          expect([address, await guessFrom(address)]).toEqual([address, 429])
+      }
+      for (const address of ['192.0.2.2', '2001:db8:0:1::1', '2001:db8:1::', '::1']) {
+        expect([address, await guessFrom(address)]).toEqual([address, 401])
+      }
+    })
+  },
+  { PLINTH_TRUSTED_PROXIES: '127.0.0.1' },
+)
