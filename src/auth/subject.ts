@@ -1,7 +1,12 @@
 /** Who a request speaks for: the owner of the token it carries, or the user of the browser's session. */
 export type Subject =
-  | { kind: 'user'; id: string; isSiteAdmin: boolean; tokenId?: string }
-  | { kind: 'team'; id: string; organizationId: string; tokenId: string }
-  | { kind: 'organization'; id: string; tokenId: string }
+  | ({ kind: 'user'; id: string; isSiteAdmin: boolean; tokenId?: string } & Expiring)
+  | ({ kind: 'team'; id: string; organizationId: string; tokenId: string } & Expiring)
+  | ({ kind: 'organization'; id: string; tokenId: string } & Expiring)
   /** The server itself, in a background job; the id is the job's name. */
   | { kind: 'system'; id: string }
+
+interface Expiring {
+  /** When the token ends, if it does. */
+  expiresAt?: string | null
+}

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Kysely } from 'kysely'
+import type { Changes } from './changes.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { OnQuery } from './observe.ts'
@@ -11,6 +12,8 @@ import { openSqlite } from './sqlite.ts'
 export interface Connection {
   reads: Kysely<Database>
   writes: Kysely<Database>
+  /** For caches. */
+  changes: Changes
   /** SQL that makes a second server wait while this one migrates. */
   migrationLock?: string
   close: () => Promise<void>

@@ -6,8 +6,10 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   type QueryResult,
+  sql,
 } from 'kysely'
 import pg from 'pg'
+import { PostgresChanges } from './changes.ts'
 import { propertyName, SnakeCasePostgresCompiler } from './identifiers.ts'
 import { type OnQuery, reportTo } from './observe.ts'
 import { noConnection, postgresOutage } from './outages.ts'
@@ -131,7 +133,12 @@ export function openPostgres<DB>(url: string, onError: (error: Error) => void, o
       createQueryCompiler: () => new SnakeCasePostgresCompiler(),
     },
   })
+  const snapshot = sql<{ snapshot: string }>`select pg_current_snapshot()::text as snapshot`
   return {
+    changes: new PostgresChanges(async () => {
+      const { rows } = await snapshot.execute(database)
+      return rows[0]?.snapshot ?? ''
+    }),
     reads: database,
     writes: database,
     migrationLock: `select pg_advisory_xact_lock(${MIGRATION_LOCK})`,

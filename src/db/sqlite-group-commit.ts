@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+import type { SqliteChanges } from './changes.ts'
 import { isSqliteBusy, sqliteOutage, undone } from './outages.ts'
 
 /** Transactions that may share one commit; bounds how long the first of them waits. */
@@ -11,6 +12,7 @@ const BUSY_MS = 5_000
 const BUSY_POLL_MS = 20
 
 interface Waiting {
+  statements: readonly string[]
   resolve: () => void
   reject: (error: unknown) => void
 }
@@ -20,6 +22,8 @@ class Member implements DatabaseConnection {
   readonly #database: DatabaseSync
   readonly #connection: DatabaseConnection
   began = false
+  /** What it ran that may have written. */
+  readonly statements: string[] = []
 
   constructor(database: DatabaseSync, connection: DatabaseConnection) {
     this.#database = database
@@ -29,6 +33,7 @@ class Member implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // What follows an error that ended the transaction would be durable at once.
     if (this.began && !this.#database.isTransaction) throw undone()
+    if (query.query.kind !== 'SelectQueryNode') this.statements.push(query.sql)
     return this.#connection.executeQuery(query)
   }
 
@@ -45,6 +50,7 @@ class Member implements DatabaseConnection {
 export class GroupCommit implements Driver {
   readonly #database: DatabaseSync
   readonly #connection: DatabaseConnection
+  readonly #changes: SqliteChanges
   /** Transactions waiting for their turn. */
   readonly #queue: (() => void)[] = []
   /** Transactions that ran and wait for the commit. */
@@ -52,9 +58,10 @@ export class GroupCommit implements Driver {
   /** The transaction that is running. */
   #current: DatabaseConnection | undefined
 
-  constructor(database: DatabaseSync, connection: DatabaseConnection) {
+  constructor(database: DatabaseSync, connection: DatabaseConnection, changes: SqliteChanges) {
     this.#database = database
     this.#connection = connection
+    this.#changes = changes
   }
 
   async init() {}
@@ -96,10 +103,12 @@ export class GroupCommit implements Driver {
     }
   }
 
-  async commitTransaction(): Promise<void> {
+  async commitTransaction({ statements }: Member): Promise<void> {
     if (!this.#database.isTransaction) throw undone()
     this.#database.exec('release member')
-    const committed = new Promise<void>((resolve, reject) => this.#group.push({ resolve, reject }))
+    const committed = new Promise<void>((resolve, reject) =>
+      this.#group.push({ statements, resolve, reject }),
+    )
     this.#finishTurn()
     await committed
   }
@@ -149,6 +158,7 @@ export class GroupCommit implements Driver {
   #settleGroup(error?: unknown): void {
     const group = this.#group
     this.#group = []
+    if (!error) for (const { statements } of group) this.#changes.committed(statements)
     for (const member of group) error ? member.reject(error) : member.resolve()
   }
 }

@@ -9,6 +9,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
 } from 'kysely'
+import { noteRead, SqliteChanges } from './changes.ts'
 import { propertyName, SnakeCaseSqliteCompiler } from './identifiers.ts'
 import { type OnQuery, reportTo } from './observe.ts'
 import { sqliteOutage } from './outages.ts'
@@ -51,6 +52,7 @@ class SqliteConnection implements DatabaseConnection {
   #run<R>(query: CompiledQuery): QueryResult<R> {
     const { statement, columns } = this.#prepare(query.sql)
     const parameters = query.parameters as SQLInputValue[]
+    noteRead(query.sql)
     if (columns.length === 0) {
       return { rows: [], numAffectedRows: BigInt(statement.run(...parameters).changes) }
     }
@@ -135,10 +137,15 @@ export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}) {
   const reader = new DatabaseSync(path, { readOnly: true })
   reader.exec('pragma busy_timeout = 5000')
   const log = reportTo(onQuery)
-  const transactions = new GroupCommit(writer, new SqliteConnection(writer))
+  // Seen from the writer, data_version changes when somebody else commits.
+  const dataVersion = writer.prepare('pragma data_version')
+  dataVersion.setReturnArrays(true)
+  const changes = new SqliteChanges(() => (dataVersion.get() as unknown as [number])[0])
+  const transactions = new GroupCommit(writer, new SqliteConnection(writer), changes)
   return {
     reads: new Kysely<DB>({ log, dialect: dialect(new ReadDriver(new SqliteConnection(reader))) }),
     writes: new Kysely<DB>({ log, dialect: dialect(transactions) }),
+    changes,
     close: async () => {
       await transactions.idle()
       reader.close()

@@ -1,6 +1,10 @@
-import type { FastifyReply } from 'fastify'
 import type { Subject } from '../auth/subject.ts'
 import { AppError } from '../lib/errors.ts'
+
+/** An answer under way. */
+interface Headers {
+  header: (name: string, value: string | number) => unknown
+}
 
 interface Bucket {
   /** Requests that may be made at once; grows by `limit` a second, up to `limit`. */
@@ -29,7 +33,7 @@ export class RateLimiter {
   }
 
   /** Counts one request. Throws 429 when the caller has none left. */
-  admit(subject: Subject | undefined, address: string, reply: FastifyReply): void {
+  admit(subject: Subject | undefined, address: string, reply: Headers): void {
     if (this.#limit === 0) return
     const bucket = this.#refilled(subject ? `${subject.kind}:${subject.id}` : address)
     const admitted = bucket.tokens >= 1

@@ -9,7 +9,9 @@ import { failure, MEDIA_TYPE } from './jsonapi.ts'
 import { answerBrokenRequest, IDLE_TIMEOUT_MS, limitRequests, MAX_BODY_BYTES } from './limits.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { logRequest } from './request-log.ts'
+import { ResponseCache } from './response-cache.ts'
 import type { App, PathParams, Routes } from './routes.ts'
+import { serveFromCache } from './serve-from-cache.ts'
 import { validatorCompiler } from './validation.ts'
 
 export interface ServerOptions {
@@ -34,9 +36,9 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     },
     genReqId: () => newId('req'),
     logger: false,
+    trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
     ...(config.tls && { https: { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) } }),
-    trustProxy: config.trustedProxies.length > 0 && config.trustedProxies,
   }) as unknown as App
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => JSON.stringify)
@@ -47,6 +49,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
   parseBodies(app)
   continueLate(app)
   closeAfterLastAnswer(app)
+  const cache = new ResponseCache(services.connection.changes)
 
   const limiter = new RateLimiter(config.rateLimit)
   for (const name of ['ctx', 'path', 'page', 'href'] as const) app.decorateRequest(name)
@@ -71,6 +74,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     // Fastify adds a charset, which JSON:API forbids.
     else if (String(reply.getHeader('content-type')).startsWith(MEDIA_TYPE))
       reply.header('content-type', MEDIA_TYPE)
+    if (typeof payload === 'string') cache.keep(request, reply, payload)
     return payload
   })
   app.addHook('onResponse', async (request, reply) => {
@@ -83,6 +87,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
       throw new Error(`${url} reads a body without access`)
   })
   for (const mount of routes) mount(app)
+  serveFromCache(app, { cache, limiter, services, headers: API_HEADERS })
   return app
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomFillSync, randomInt } from 'node:crypto'
 
 /** Base58: no 0, O, I or l, so that an id can be read aloud and typed. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -21,10 +21,23 @@ export function newSecret(): string {
 function randomBase58(length: number): string {
   let text = ''
   while (text.length < length) {
-    for (const byte of randomBytes(length)) {
-      // 232 = 4 × 58: bytes above it are dropped so that every character is equally likely.
-      if (byte < 232 && text.length < length) text += ALPHABET[byte % 58]
-    }
+    const byte = randomByte()
+    // 232 = 4 × 58: bytes above it are dropped so that every character is equally likely.
+    if (byte < 232) text += ALPHABET[byte % 58]
   }
   return text
+}
+
+/** Asking for randomness costs far more than using it, so it is fetched in stock; each byte is used once. */
+const stock = Buffer.alloc(4096)
+let used = stock.length
+
+function randomByte(): number {
+  if (used === stock.length) {
+    randomFillSync(stock)
+    used = 0
+  }
+  const byte = stock[used] as number
+  stock[used++] = 0
+  return byte
 }

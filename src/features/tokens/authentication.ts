@@ -15,13 +15,13 @@ export async function authenticate(services: Services, token: string): Promise<S
   if (!found.lastUsedAt || Date.parse(now) - Date.parse(found.lastUsedAt) > LAST_USED_PRECISION_MS) {
     noteUse(services, found.id)
   }
-  const tokenId = found.id
+  const common = { tokenId: found.id, expiresAt: found.expiredAt }
   if (found.userId)
-    return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, tokenId }
+    return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, ...common }
   if (found.teamId && found.teamOrganizationId) {
-    return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, tokenId }
+    return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, ...common }
   }
-  return found.organizationId ? { kind: 'organization', id: found.organizationId, tokenId } : undefined
+  return found.organizationId ? { kind: 'organization', id: found.organizationId, ...common } : undefined
 }
 
 /** Beside the request: nobody waits for it, and when it fails the next request tries again. */

@@ -1,0 +1,114 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** A moment in the life of the database, compared with nothing but itself. */
+export type Mark = number | string
+
+/**
+ * Tells whether what was read at a mark would be read again now, without reading it. It is never wrong about
+ * a change: caches that ask it first are exact, also about changes made by other processes.
+ */
+export interface Changes {
+  /** Taken before the first read that a cached thing depends on. */
+  mark: () => Mark | Promise<Mark>
+  /** Whether nothing in `tables` has changed since `mark`. May say no too often. */
+  unchangedSince: (mark: Mark, tables: ReadonlySet<string>) => boolean | Promise<boolean>
+}
+
+const recording = new AsyncLocalStorage<Set<string>>()
+
+/** Runs `work` and adds the tables that it reads, in the end, to `tables`. */
+export function recordReads<T>(tables: Set<string>, work: () => T): T {
+  return recording.run(tables, work)
+}
+
+/** Called by a driver with each statement that reads. */
+export function noteRead(sql: string): void {
+  const tables = recording.getStore()
+  if (tables) for (const table of tablesIn(sql, READ, reads)) tables.add(table)
+}
+
+const READ = /\b(?:from|join) "(\w+)"/g
+const WRITTEN = /^(?:insert into|update) "(\w+)"/g
+
+const reads = new Map<string, string[]>()
+const writes = new Map<string, string[]>()
+
+/** Statements whose tables are remembered; the text of those with long lists of values differs each time. */
+const MAX_STATEMENTS = 2_000
+
+function tablesIn(sql: string, pattern: RegExp, memory: Map<string, string[]>): string[] {
+  let tables = memory.get(sql)
+  if (!tables) {
+    tables = [...sql.matchAll(pattern)].map((match) => match[1] as string)
+    if (memory.size < MAX_STATEMENTS) memory.set(sql, tables)
+  }
+  return tables
+}
+
+/**
+ * Counts the commits of this process by the tables they wrote, and notices those of other processes by the
+ * counter that SQLite keeps for its files.
+ */
+export class SqliteChanges implements Changes {
+  readonly #foreignCommits: () => number
+  #clock = 0
+  /** The clock at the last change of a table. */
+  readonly #changed = new Map<string, number>()
+  /** The clock at the last change that may have been of any table. */
+  #everything = 0
+  #foreign: number
+
+  /** `foreignCommits` changes when another process commits, and never else. */
+  constructor(foreignCommits: () => number) {
+    this.#foreignCommits = foreignCommits
+    this.#foreign = foreignCommits()
+  }
+
+  mark(): number {
+    this.#noticeForeign()
+    return this.#clock
+  }
+
+  unchangedSince(mark: Mark, tables: ReadonlySet<string>): boolean {
+    this.#noticeForeign()
+    if (this.#everything > Number(mark)) return false
+    for (const table of tables) if ((this.#changed.get(table) ?? 0) > Number(mark)) return false
+    return true
+  }
+
+  /** Called when a commit has succeeded, with what its statements were. */
+  committed(statements: Iterable<string>): void {
+    this.#clock += 1
+    for (const sql of statements) {
+      const tables = tablesIn(sql, WRITTEN, writes)
+      // A deletion goes on in the tables that refer to the row.
+      if (tables.length === 0) this.#everything = this.#clock
+      for (const table of tables) this.#changed.set(table, this.#clock)
+    }
+  }
+
+  #noticeForeign(): void {
+    const foreign = this.#foreignCommits()
+    if (foreign === this.#foreign) return
+    this.#foreign = foreign
+    this.#clock += 1
+    this.#everything = this.#clock
+  }
+}
+
+/** Compares snapshots: two that are the same see the same rows. It costs one short query to ask. */
+export class PostgresChanges implements Changes {
+  readonly #snapshot: () => Promise<string>
+
+  constructor(snapshot: () => Promise<string>) {
+    this.#snapshot = snapshot
+  }
+
+  mark(): Promise<string> {
+    return this.#snapshot()
+  }
+
+  async unchangedSince(mark: Mark): Promise<boolean> {
+    return (await this.#snapshot()) === mark
+  }
+}
