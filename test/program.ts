@@ -30,6 +30,12 @@ export class Program {
     return this.process.exitCode !== null || this.process.signalCode !== null
   }
 
+  /** How the process ended, for messages. */
+  get ending(): string {
+    const { exitCode, signalCode } = this.process
+    return this.hasEnded ? `ended with ${signalCode ?? exitCode}` : 'still running'
+  }
+
   /** Resolves with the server's address when everything that is printed at the start has been. */
   async ready(): Promise<string> {
     for (const end = performance.now() + READY_MS; performance.now() < end; await sleep(5)) {
@@ -37,7 +43,7 @@ export class Program {
       if (url && this.stdout.includes('account/details\n')) return url
       if (this.hasEnded) break
     }
-    throw new Error(`not ready: ${this.stdout}${this.stderr}`)
+    throw new Error(`not ready (${this.ending}): ${this.stdout}${this.stderr}`)
   }
 
   async exit(): Promise<number | null> {

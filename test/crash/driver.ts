@@ -75,6 +75,9 @@ export class Driver {
       await this.#prepare()
       while (this.#rounds < rounds) await this.#round()
       await this.#checkSwept()
+    } catch (error) {
+      const { ending, stderr } = this.#running
+      throw new Error(`${error}\nthe server ${ending}: ${stderr.slice(-2_000)}`, { cause: error })
     } finally {
       await this.#program?.kill()
       rmSync(this.#directory, { recursive: true, force: true })
