@@ -4,6 +4,7 @@ import * as workspaces from './migrations/0002-workspaces.ts'
 import * as registry from './migrations/0003-registry.ts'
 import * as jobs from './migrations/0004-jobs.ts'
 import * as sessions from './migrations/0005-sessions.ts'
+import * as listIndexes from './migrations/0006-list-indexes.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -16,6 +17,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-registry': registry,
   '0004-jobs': jobs,
   '0005-sessions': sessions,
+  '0006-list-indexes': listIndexes,
 }
 
 interface MigrationsTable {
