@@ -7,6 +7,7 @@ import type { Services } from './context.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
+import { routesOf as documentationOf } from './features/documentation/routes.ts'
 import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
 import { sweepCodes } from './features/oauth/jobs.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
@@ -57,6 +58,7 @@ const ROUTES: readonly Routes[] = [
   applies,
   auditTrail,
   discovery,
+  documentationOf(() => describeApi()),
   gpgKeys,
   oauth,
   organizationMemberships,

@@ -58,6 +58,15 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   showReadiness: EVERYBODY,
   showMetrics: ['metrics'],
 
+  // Documentation
+  showOpenApi: EVERYBODY,
+  showStableOpenApi: EVERYBODY,
+  showReference: EVERYBODY,
+  showReferencePage: EVERYBODY,
+  showChangelog: EVERYBODY,
+  listChanges: EVERYBODY,
+  followChanges: EVERYBODY,
+
   // Signing in
   showConsent: EVERYBODY,
   answerConsent: EVERYBODY,

@@ -56,11 +56,11 @@ export function mountPages(app: App, declare: (scope: App) => void): void {
 }
 
 /** Answers with a page that no other site can frame, and that loads and runs nothing. */
-export function sendPage(reply: FastifyReply, { title, body, status = 200, leadsTo }: Page) {
-  return secured(reply, leadsTo)
-    .code(status)
+export function sendPage(reply: FastifyReply, page: Page) {
+  return secured(reply, page.leadsTo)
+    .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
-    .send(String(layout(title, body)))
+    .send(String(layout(page)))
 }
 
 /** Sends the browser on, after a form as after a link. */
@@ -81,16 +81,20 @@ function secured(reply: FastifyReply, leadsTo?: string): FastifyReply {
   })
 }
 
-function layout(title: string, body: Html): Html {
+function layout({ title, body, wide, feed }: Page): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Plinth</title>
-<style>${new Html(STYLE)}</style>
+${
+  feed &&
+  html`<link rel="alternate" type="application/atom+xml" href="${feed}">
+`
+}<style>${new Html(STYLE)}</style>
 </head>
-<body>
+<body${wide ? html` class="wide"` : ''}>
 <main>
 <h1>${title}</h1>
 ${body}

@@ -20,5 +20,7 @@ function inline(text: string): Html {
 function span(part: string): Html {
   if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`
   const [, label, address] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? []
-  return /^(https:\/\/|\/(?!\/)|#)/.test(address ?? '') ? html`<a href="${address}">${label}</a>` : new Html('')
+  return /^(https:\/\/|\/(?!\/)|#)/.test(address ?? '')
+    ? html`<a href="${address}">${label}</a>`
+    : new Html('')
 }

@@ -31,7 +31,9 @@ const Removal = Type.Object({
   data: Type.Optional(
     Type.Object({
       type: Type.Optional(OneOf(TYPE)),
-      attributes: Type.Optional(Type.Object({ namespace: Type.Optional(Type.String()) })),
+      attributes: Type.Optional(
+        Type.Object({ namespace: Type.Optional(Type.String({ description: 'Ignored.' })) }),
+      ),
     }),
   ),
 })

@@ -107,7 +107,9 @@ export const Attributes = Type.Object({
   ),
   'trigger-prefixes': Type.Optional(Nullable(PREFIXES)),
   'trigger-patterns': Type.Optional(Nullable(PATTERNS)),
-  'vcs-repo': Type.Optional(Type.Null()),
+  'vcs-repo': Type.Optional(
+    Type.Null({ description: 'Only null: there are no connections to version control yet.' }),
+  ),
 })
 
 export const Relationships = Type.Object({
