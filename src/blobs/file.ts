@@ -53,7 +53,7 @@ export class FileBlobStore implements BlobStore {
     const file = await open(path, 'wx', 0o600).catch(refuseFull)
     try {
       const received = await receive(source, file, maxBytes)
-      await file.sync()
+      await file.datasync()
       return this.#staged(path, received)
     } catch (error) {
       await rm(path, { force: true })
@@ -120,14 +120,18 @@ export class FileBlobStore implements BlobStore {
   }
 }
 
-/** Writes the stream to the file in batches, hashing each while it is still in the processor's cache. */
+/** Writes the stream to the file in batches; while one is being written, the next is received and hashed. */
 async function receive(source: Readable, file: FileHandle, maxBytes: number) {
   const hash = createHash('sha256')
   let size = 0
   let batch: Buffer[] = []
   let batched = 0
+  let writing: Promise<unknown> = Promise.resolve()
   const flush = async () => {
-    await file.writev(batch)
+    await writing
+    writing = writeWhole(file, batch, batched)
+    // It is awaited before the next one; until then nobody listens for its failure.
+    writing.catch(() => {})
     batch = []
     batched = 0
   }
@@ -141,6 +145,7 @@ async function receive(source: Readable, file: FileHandle, maxBytes: number) {
     if (batched >= WRITE_BATCH) await flush()
   }
   if (batched > 0) await flush()
+  await writing
   return { size, sha256: hash.digest('hex') }
 }
 
@@ -148,6 +153,12 @@ const FULL = new Set(['ENOSPC', 'EDQUOT'])
 
 function refuseFull(error: unknown): never {
   throw FULL.has((error as NodeJS.ErrnoException).code ?? '') ? storageFull(error) : error
+}
+
+/** A disk that is almost full takes a part without an error. */
+async function writeWhole(file: FileHandle, batch: readonly Buffer[], length: number): Promise<void> {
+  const { bytesWritten } = await file.writev(batch)
+  if (bytesWritten < length) throw Object.assign(new Error('the disk took a part only'), { code: 'ENOSPC' })
 }
 
 /** A rename survives a power cut only once the directory, and those made for it, are flushed too. */
