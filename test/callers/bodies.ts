@@ -1,0 +1,111 @@
+import { type Client, unique } from '../harness.ts'
+import { makeKey } from '../registry.ts'
+import { bindings, document, newWorkspace, tags } from '../resources.ts'
+import type { Cast } from './cast.ts'
+import type { Params } from './objects.ts'
+
+/** A body that the operation accepts, for the object that `params` name. */
+type Make = (cast: Cast, params: Params, caller: Client) => unknown
+
+const named =
+  (type: string): Make =>
+  () =>
+    document(type, { name: `n-${unique()}` })
+
+const identifiers = (type: string, ...ids: (string | undefined)[]) => ({
+  data: ids.map((id) => ({ id, type })),
+})
+
+const member = async ({ server, organization }: Cast) => server.member(organization)
+
+const newKey: Make = () =>
+  document('reserved-tag-keys', { key: `key-${unique()}`, 'disable-overrides': true })
+const newBindings: Make = () => bindings({ [`key-${unique()}`]: 'value' })
+const oneTag: Make = () => tags(`tag-${unique()}`)
+const description: Make = () => document('authentication-tokens', { description: unique() })
+const described =
+  (type: string): Make =>
+  () =>
+    document(type, { description: 'changed' })
+
+const aWorkspace: Make = async ({ organization: { owner, path } }) => {
+  const { id } = await newWorkspace(owner, path)
+  return identifiers('workspaces', id)
+}
+
+const user = () => ({ username: `u-${unique()}`, email: `${unique()}@example.com` })
+
+/** By the id of the operation; all others need no body. */
+const BODIES: Record<string, Make> = {
+  createGpgKey: async ({ organization: { name } }) =>
+    document('gpg-keys', { namespace: name, 'ascii-armor': (await makeKey()).armor }),
+  updateGpgKey: ({ organization: { name } }) => document('gpg-keys', { namespace: name }),
+  updateAccount: () => document('users', {}),
+  updatePassword: (_cast, _params, caller) => {
+    const password = `correct horse ${unique()}`
+    const known = PASSWORDS.get(caller) ?? null
+    PASSWORDS.set(caller, password)
+    return document('users', { current_password: known, password, password_confirmation: password })
+  },
+  createUser: () => document('users', user()),
+  updateUser: () => document('users', user()),
+  createOrganization: () => document('organizations', { name: `o-${unique()}`, email: 'owner@example.com' }),
+  updateOrganization: () => document('organizations', { email: 'changed@example.com' }),
+  createOrganizationMembership: () =>
+    document('organization-memberships', { email: `${unique()}@example.com` }),
+  createProject: named('projects'),
+  updateProject: described('projects'),
+  createWorkspace: named('workspaces'),
+  updateWorkspace: described('workspaces'),
+  updateWorkspaceByName: described('workspaces'),
+  moveWorkspaces: aWorkspace,
+  addWorkspacesToTag: aWorkspace,
+  createProvider: ({ organization: { name } }) =>
+    document('registry-providers', { name: `p-${unique()}`, namespace: name, 'registry-name': 'private' }),
+  createProviderVersion: async (cast) => {
+    const { keyId } = await cast.signingKey()
+    return document('registry-provider-versions', { version: '1.0.0', 'key-id': keyId, protocols: ['5.0'] })
+  },
+  createProviderPlatform: (_cast, { name }) => {
+    const filename = `terraform-provider-${name}_1.2.3_darwin_arm64.zip`
+    const attributes = { os: 'darwin', arch: 'arm64', shasum: 'b'.repeat(64), filename }
+    return document('registry-provider-platforms', attributes)
+  },
+  createReservedTagKey: newKey,
+  updateReservedTag: newKey,
+  updateReservedTagKey: newKey,
+  removeTags: async ({ organization: { owner, path } }) => {
+    const name = `tag-${unique()}`
+    await newWorkspace(owner, path, {}, { tags: tags(name) })
+    const [tag] = (await owner.get(`${path}/tags?q=${name}`)).body.data
+    return identifiers('tags', tag.id)
+  },
+  addWorkspaceTags: oneTag,
+  removeWorkspaceTags: oneTag,
+  addProjectTagBindings: newBindings,
+  addProjectTagBindingsRelationship: newBindings,
+  replaceProjectTagBindings: newBindings,
+  addWorkspaceTagBindings: newBindings,
+  addWorkspaceTagBindingsRelationship: newBindings,
+  replaceWorkspaceTagBindings: newBindings,
+  createTeam: named('teams'),
+  // Nothing: who may change the name is not who may change what the team may do.
+  updateTeam: () => document('teams', {}),
+  addTeamUsers: async (cast) => identifiers('users', (await member(cast)).username),
+  removeTeamUsers: async (cast) => identifiers('users', (await member(cast)).username),
+  addTeamMemberships: async (cast) =>
+    identifiers('organization-memberships', (await member(cast)).membershipId),
+  removeTeamMemberships: async (cast) =>
+    identifiers('organization-memberships', (await member(cast)).membershipId),
+  createUserAuthenticationToken: description,
+  createTeamAuthenticationToken: description,
+  replaceTeamToken: description,
+  replaceOrganizationToken: description,
+}
+
+/** What callers have last made their password. */
+const PASSWORDS = new WeakMap<Client, string>()
+
+export function makeBody(id: string, cast: Cast, params: Params, caller: Client): unknown {
+  return BODIES[id]?.(cast, params, caller)
+}

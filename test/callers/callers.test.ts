@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { CALLERS, type Caller } from '../../src/auth/callers.ts'
+import type { OpenApi, OpenApiOperation } from '../../src/lib/openapi.ts'
+import { type Client, onEachDialect } from '../harness.ts'
+import { committedDocument } from '../openapi.ts'
+import { makeBody } from './bodies.ts'
+import { Cast, type Role, rolesFor } from './cast.ts'
+import { makeObject, type Params } from './objects.ts'
+
+interface Call {
+  id: string
+  method: string
+  path: string
+  responses: OpenApiOperation['responses']
+  callers: readonly Caller[]
+}
+
+const { paths }: OpenApi = JSON.parse(committedDocument())
+
+const CALLS: Call[] = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId: id, responses }]) => {
+    const callers = CALLERS[id]
+    if (!callers) throw new Error(`src/auth/callers.ts does not say who may call ${id}`)
+    return { id, method: method.toUpperCase(), path, responses, callers }
+  }),
+)
+
+/** They end what other calls need: the organization, or its token. Each gets an organization of its own. */
+const HARMFUL = ['removeOrganization', 'removeOrganizationToken', 'replaceOrganizationToken']
+
+/** Operations whose query has to say something. */
+const QUERIES: Record<string, (cast: Cast) => string> = {
+  listGpgKeys: ({ organization: { name } }) => `?filter[namespace]=${name}`,
+}
+
+/** What those get who may not; 404 unless the public API answers otherwise. */
+const REFUSALS: Record<string, number> = { listGpgKeys: 403 }
+
+function expectedStatus({ id, responses, callers }: Call, { name, is }: Role): number {
+  if (is.some((caller) => callers.includes(caller))) return Number(Object.keys(responses)[0])
+  return name === 'nobody' ? 401 : (REFUSALS[id] ?? 404)
+}
+
+async function send({ id, method, path }: Call, cast: Cast, caller: Client): Promise<number> {
+  const params = await makeObject(path, cast, caller)
+  const body = await makeBody(id, cast, params, caller)
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueIn(params, name))
+  const { status } = await caller.send(method, address + (QUERIES[id]?.(cast) ?? ''), body)
+  return status
+}
+
+function valueIn(params: Params, name: string): string {
+  const value = params[name]
+  if (value === undefined) throw new Error(`test/callers/objects.ts makes no ${name}`)
+  return value
+}
+
+onEachDialect('every operation', (server) => {
+  let shared: Cast
+  beforeAll(async () => {
+    shared = new Cast(server, await server.organization())
+  })
+
+  /** Those who may not call first: nothing that they did may be in the way of the others. */
+  const inOrder = (call: Call) =>
+    rolesFor(call.callers).sort((a, b) => expectedStatus(call, b) - expectedStatus(call, a))
+
+  const ours = CALLS.filter(
+    ({ callers }) => !callers.some((who) => ['everybody', 'link', 'metrics'].includes(who)),
+  )
+
+  test.each(ours)('$id answers each kind of caller as it should', async (call) => {
+    const isHarmful = HARMFUL.includes(call.id)
+    const castFor = async () => (isHarmful ? new Cast(server, await server.organization()) : shared)
+    const actual: Record<string, number> = {}
+    const expected: Record<string, number> = {}
+    for (const role of inOrder(call)) {
+      const cast = await castFor()
+      if (isHarmful) await cast.organizationToken()
+      expected[role.name] = expectedStatus(call, role)
+      actual[role.name] = await send(call, cast, await role.client(cast))
+    }
+    expect(actual).toEqual(expected)
+  })
+
+  test.each(CALLS.filter(({ callers }) => callers.includes('everybody')))(
+    '$id answers without a token',
+    async (call) => {
+      expect([401, 404]).not.toContain(await send(call, shared, server.nobody))
+    },
+  )
+
+  test.each(CALLS.filter(({ callers }) => callers.includes('link') || callers.includes('metrics')))(
+    '$id answers no token of ours',
+    async (call) => {
+      for (const client of [server.nobody, server.admin, shared.organization.owner]) {
+        expect(await send(call, shared, client)).toBe(404)
+      }
+    },
+  )
+})
+
+describe('the roles', () => {
+  test('are at least one who may and one who may not, wherever that differs', () => {
+    const one = CALLS.filter(({ callers }) => !callers.includes('everybody') && callers.length > 0)
+    for (const call of one.filter(
+      ({ callers }) => !callers.includes('link') && !callers.includes('metrics'),
+    )) {
+      const may = rolesFor(call.callers).map(({ is }) => is.some((caller) => call.callers.includes(caller)))
+      expect(may).toContain(true)
+      expect(may).toContain(false)
+    }
+  })
+})

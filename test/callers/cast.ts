@@ -1,0 +1,105 @@
+import type { Caller } from '../../src/auth/callers.ts'
+import { GRANTS, type Grant } from '../../src/auth/permissions.ts'
+import type { Client, TestOrganization, TestServer, TestUser } from '../harness.ts'
+import { addKey, makeKey, type SigningKey } from '../registry.ts'
+
+/** Somebody who calls operations, and what makes them one of those who may. */
+export interface Role {
+  name: string
+  is: readonly Caller[]
+  client: (cast: Cast) => Promise<Client>
+}
+
+const isGrant = (caller: Caller): caller is Grant => (GRANTS as readonly string[]).includes(caller)
+
+/**
+ * Everybody that an operation is called as when `callers` may call it. Whoever lacks the right that it takes has
+ * every other one, so that no two can be mixed up.
+ */
+export function rolesFor(callers: readonly Caller[]): Role[] {
+  const rights = callers.filter(isGrant)
+  const others = callers.includes('members') ? [] : GRANTS.filter((grant) => !rights.includes(grant))
+  const user: Caller[] = ['everybody', 'tokens', 'users']
+  const roles: Role[] = [
+    { name: 'nobody', is: ['everybody'], client: async ({ server }) => server.nobody },
+    { name: 'a stranger', is: user, client: ({ stranger }) => stranger() },
+    {
+      name: 'a site administrator',
+      is: [...user, 'site-admins'],
+      client: async ({ server }) => server.admin,
+    },
+    {
+      name: 'a member without the right',
+      is: [...user, 'members', 'colleagues'],
+      client: (cast) => cast.member(others),
+    },
+    {
+      name: 'a team’s token without the right',
+      is: ['everybody', 'tokens', 'members', 'colleagues'],
+      client: (cast) => cast.teamToken(others),
+    },
+    {
+      name: 'an owner',
+      is: [...user, 'members', 'colleagues', 'owners'],
+      client: async ({ organization }) => organization.owner,
+    },
+    {
+      name: 'the organization’s token',
+      is: ['everybody', 'tokens', 'colleagues', 'organization'],
+      client: (cast) => cast.organizationToken(),
+    },
+    ...rights.flatMap((right): Role[] => [
+      { name: `a member with ${right}`, is: [...user, right], client: (cast) => cast.member([right]) },
+      {
+        name: `a team’s token with ${right}`,
+        is: ['everybody', 'tokens', right],
+        client: (cast) => cast.teamToken([right]),
+      },
+    ]),
+  ]
+  if (callers.includes('self')) {
+    roles.push({ name: 'the user', is: [...user, 'self'], client: (cast) => cast.self() })
+  }
+  return roles
+}
+
+/** An organization and those who call operations about it, each made when needed and then kept. */
+export class Cast {
+  readonly server: TestServer
+  readonly organization: TestOrganization
+  readonly #made = new Map<string, Promise<unknown>>()
+
+  constructor(server: TestServer, organization: TestOrganization) {
+    this.server = server
+    this.organization = organization
+  }
+
+  stranger = (): Promise<TestUser> => this.once('stranger', () => this.server.user())
+
+  self(): Promise<TestUser> {
+    return this.once('self', () => this.server.member(this.organization))
+  }
+
+  member(grants: readonly Grant[]): Promise<Client> {
+    return this.once(`member ${grants}`, () => this.server.member(this.organization, grants))
+  }
+
+  teamToken(grants: readonly Grant[]): Promise<Client> {
+    return this.once(`team ${grants}`, () => this.server.teamToken(this.organization, grants))
+  }
+
+  organizationToken(): Promise<Client> {
+    return this.once('organization', () => this.server.organizationToken(this.organization))
+  }
+
+  signingKey(): Promise<SigningKey> {
+    return this.once('key', async () => addKey(this.organization, await makeKey()))
+  }
+
+  /** What `make` makes, made once for this organization. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#made.get(name) ?? make()
+    this.#made.set(name, known)
+    return known as Promise<T>
+  }
+}

@@ -1,0 +1,154 @@
+import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
+import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
+import { document, newProject, newWorkspace, tags } from '../resources.ts'
+import type { Cast } from './cast.ts'
+
+/** The values of a path’s parameters. */
+export type Params = Record<string, string>
+
+/** Makes what a path is about; `caller` is who will call, if that matters. */
+type Make = (cast: Cast, caller: Client) => Promise<Params>
+
+const SHASUM = 'a'.repeat(64)
+
+async function createdId(answer: Promise<Parameters<typeof expectStatus>[0]>): Promise<Params> {
+  return { id: expectStatus(await answer, 201).body.data.id }
+}
+
+const newMember = ({ server, organization }: Cast): Promise<TestMember> => server.member(organization)
+
+const newTeam: Make = ({ organization: { owner, path } }) =>
+  createdId(
+    owner.post(`${path}/teams`, document('teams', { name: `t-${unique()}`, visibility: 'organization' })),
+  )
+
+const withToken =
+  (path: string): Make =>
+  async (cast, caller) => {
+    const team = await newTeam(cast, caller)
+    const created = await cast.organization.owner.post(`/api/v2/teams/${team['id']}/${path}`)
+    return path === 'authentication-token' ? team : { id: expectStatus(created, 201).body.data.id }
+  }
+
+const newKey: Make = ({ organization: { owner, path } }) => {
+  const attributes = { key: `key-${unique()}`, 'disable-overrides': false }
+  return createdId(owner.post(`${path}/reserved-tag-keys`, document('reserved-tag-keys', attributes)))
+}
+
+const newTag: Make = async ({ organization: { owner, path } }) => {
+  const name = `tag-${unique()}`
+  await newWorkspace(owner, path, {}, { tags: tags(name) })
+  const [tag] = expectStatus(await owner.get(`${path}/tags?q=${name}`), 200).body.data
+  return { id: tag.id }
+}
+
+const aProject: Make = async ({ organization: { owner, path } }) => newProject(owner, path)
+const aWorkspace: Make = async ({ organization: { owner, path } }) => newWorkspace(owner, path)
+
+const newGpgKey: Make = async ({ organization }) => {
+  const { keyId } = await addKey(organization, await makeKey())
+  const { name, owner } = organization
+  const member = `/api/registry/private/v2/gpg-keys/${name}/${keyId}`
+  const { id } = expectStatus(await owner.get(member), 200).body.data
+  return { registry_name: 'private', namespace: name, key_id: keyId, id }
+}
+
+const ofOrganization = ({ organization: { name } }: Cast): Params => ({
+  organization_name: name,
+  registry_name: 'private',
+  namespace: name,
+})
+
+const newProvider: Make = async (cast) => {
+  const name = `p-${unique()}`
+  await createProvider(cast.organization, name)
+  return { ...ofOrganization(cast), name }
+}
+
+const newVersion: Make = async (cast, caller) => {
+  const params = await newProvider(cast, caller)
+  const { owner, path } = cast.organization
+  const provider = `${path}/registry-providers/private/${params['namespace']}/${params['name']}`
+  await createVersion(owner, provider, '1.2.3', await cast.signingKey())
+  return { ...params, version: '1.2.3' }
+}
+
+const newPlatform: Make = async (cast, caller) => {
+  const params = await newVersion(cast, caller)
+  const { owner, path } = cast.organization
+  const { namespace, name = '' } = params
+  const filename = `terraform-provider-${name}_1.2.3_linux_amd64.zip`
+  const target = { os: 'linux', arch: 'amd64' }
+  const provider = `${path}/registry-providers/private/${namespace}/${name}`
+  await createPlatform(owner, provider, '1.2.3', { ...target, filename, shasum: SHASUM })
+  return { ...params, ...target }
+}
+
+const released: Make = async (cast) => {
+  const name = await cast.once('release', async () => {
+    const name = `p-${unique()}`
+    await publish(cast.organization, name, '1.2.3', { platforms: ['linux_amd64'] })
+    return name
+  })
+  return { ...ofOrganization(cast), name, version: '1.2.3', os: 'linux', arch: 'amd64' }
+}
+
+const PROVIDER =
+  '/api/v2/organizations/{organization_name}/registry-providers/{registry_name}/{namespace}/{name}'
+
+/** What the paths of the API are about, by how they begin; the longest that fits counts. */
+const OBJECTS: Record<string, Make> = {
+  '/': async () => ({}),
+  '/api/registry/{registry_name}/v2/gpg-keys': async (cast) => ofOrganization(cast),
+  '/api/registry/{registry_name}/v2/gpg-keys/': newGpgKey,
+  '/api/registry/v1/providers/': released,
+  '/api/v2/admin/users/{id}': async ({ server }) => ({ id: (await server.user()).id }),
+  '/api/v2/applies/{id}': async () => ({ id: 'apply-1' }),
+  '/api/v2/authentication-tokens/{id}': withToken('authentication-tokens'),
+  '/api/v2/organization-memberships/{id}': async (cast) => ({ id: (await newMember(cast)).membershipId }),
+  '/api/v2/organizations/{organization_name}': async (cast) => ofOrganization(cast),
+  '/api/v2/organizations/{organization_name}/workspaces/{name}': async (cast, caller) => {
+    const { attributes } = (await aWorkspace(cast, caller)) as unknown as { attributes: { name: string } }
+    return { ...ofOrganization(cast), name: attributes.name }
+  },
+  [PROVIDER]: newProvider,
+  [`${PROVIDER}/versions/{version}`]: newVersion,
+  [`${PROVIDER}/versions/{version}/platforms/{os}`]: newPlatform,
+  '/api/v2/projects/{id}': aProject,
+  '/api/v2/registry-providers/{id}': async (cast, caller) => {
+    const { name } = await newProvider(cast, caller)
+    const { owner, path, name: namespace } = cast.organization
+    return (await owner.get(`${path}/registry-providers/private/${namespace}/${name}`)).body.data
+  },
+  '/api/v2/reserved-tag-keys/{id}': newKey,
+  '/api/v2/reserved-tags/{id}': newKey,
+  '/api/v2/tags/{id}': newTag,
+  '/api/v2/teams/{id}': newTeam,
+  '/api/v2/teams/{id}/authentication-token': withToken('authentication-token'),
+  '/api/v2/users/{id}': async (cast) => ({ id: (await cast.self()).id }),
+  '/api/v2/workspaces/{id}': aWorkspace,
+  '/api/v2/workspaces/{id}/actions/force-unlock': async (cast, caller) => {
+    const workspace = await aWorkspace(cast, caller)
+    const locked = await cast.organization.owner.post(`/api/v2/workspaces/${workspace['id']}/actions/lock`)
+    expectStatus(locked, 200)
+    return workspace
+  },
+  '/api/v2/workspaces/{id}/actions/unlock': async (cast, caller) => {
+    const workspace = await aWorkspace(cast, caller)
+    // Only who locked a workspace unlocks it; who may not lock finds it locked by the owner.
+    for (const who of [caller, cast.organization.owner]) {
+      await who.post(`/api/v2/workspaces/${workspace['id']}/actions/lock`)
+    }
+    return workspace
+  },
+  '/docs/reference/{name}': async () => ({ name: 'teams' }),
+  '/storage/': async () => ({ id: 'x', expires: '4102444800', signature: 'x', filename: 'x' }),
+}
+
+/** Makes something new that `path`, with braces around the names of its parameters, can be about. */
+export function makeObject(path: string, cast: Cast, caller: Client): Promise<Params> {
+  const [longest = '/'] = Object.keys(OBJECTS)
+    .filter((start) => path.startsWith(start))
+    .sort((a, b) => b.length - a.length)
+  return (OBJECTS[longest] as Make)(cast, caller)
+}
