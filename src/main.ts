@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
-import { start } from './app.ts'
+import { type RunningServer, start } from './app.ts'
 import { ConfigError, readConfig } from './config/config.ts'
 import { readSecrets } from './config/secrets.ts'
 
@@ -20,17 +20,6 @@ async function run(): Promise<void> {
   const secrets = readSecrets(process.env, config.dataDir)
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, logDestination())
   const server = await start(config, secrets, log)
-  const file = server.adminTokenFile && relative('', server.adminTokenFile)
-  const token = file ? `$(cat ${file})` : '$PLINTH_ADMIN_TOKEN'
-  process.stdout.write(
-    [
-      `Plinth is ready at ${server.url}`,
-      `First admin token: ${file ?? 'the value of PLINTH_ADMIN_TOKEN'}`,
-      'Try next:',
-      `  curl -H "Authorization: Bearer ${token}" ${server.url}/api/v2/account/details`,
-      '',
-    ].join('\n'),
-  )
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info(`${signal}: finishing the requests under way`)
@@ -43,6 +32,22 @@ async function run(): Promise<void> {
       )
     })
   }
+  greet(server)
+}
+
+/** Printed once everything works, signals included. */
+function greet(server: RunningServer): void {
+  const file = server.adminTokenFile && relative('', server.adminTokenFile)
+  const token = file ? `$(cat ${file})` : '$PLINTH_ADMIN_TOKEN'
+  process.stdout.write(
+    [
+      `Plinth is ready at ${server.url}`,
+      `First admin token: ${file ?? 'the value of PLINTH_ADMIN_TOKEN'}`,
+      'Try next:',
+      `  curl -H "Authorization: Bearer ${token}" ${server.url}/api/v2/account/details`,
+      '',
+    ].join('\n'),
+  )
 }
 
 /** Lines are written together, at the latest after a fifth of a second: a write for each would cost more. */

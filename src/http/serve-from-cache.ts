@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import proxyAddr from '@fastify/proxy-addr'
 import type { Services } from '../context.ts'
 import { AppError, FAILURES } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -27,6 +28,9 @@ export function serveFromCache(app: App, { cache, limiter, services, headers }: 
     response: ServerResponse,
   ) => void)[]
   if (!route) throw new Error('the server has no router')
+  // As Fastify finds it for every other request.
+  const trusted = proxyAddr.compile(services.config.trustedProxies)
+  const addressOf = (request: IncomingMessage) => proxyAddr(request, trusted)
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -49,7 +53,7 @@ export function serveFromCache(app: App, { cache, limiter, services, headers }: 
           url: request.url ?? '',
           status,
           seconds,
-          address: request.socket.remoteAddress,
+          address: addressOf(request),
           subject: answer.subject,
         })
       },
