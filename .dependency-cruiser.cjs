@@ -56,7 +56,7 @@ module.exports = {
       name: 'http-stays-in-routes',
       severity: 'error',
       comment:
-        'A slice speaks HTTP in routes.ts, and in lock-routes.ts, resource.ts or pages.ts where one file is too long.',
+        'A slice speaks HTTP in routes.ts, and in lock-routes.ts, resource.ts, schema.ts or pages.ts where one file is too long.',
       from: { path: '^src/', pathNot: [`/${HTTP_FILE}`, '^src/http/', '^src/app\\.ts$'] },
       to: { path: ['^src/http/', 'node_modules/(fastify|@fastify)/'] },
     },

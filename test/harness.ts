@@ -99,7 +99,7 @@ export class TestServer {
   /** Every line the server logged. */
   readonly logLines: string[] = []
   /** Answers that are not as the documentation of their route says. */
-  readonly undocumented: string[] = []
+  readonly undocumented = new Set<string>()
   config!: Config
 
   constructor(dialect: Dialect, settings: Record<string, string> = {}) {
@@ -136,7 +136,7 @@ export class TestServer {
       this.config,
       readSecrets(environment, this.#directory),
       pino({}, sink),
-      watchAnswers((problem) => this.undocumented.push(problem)),
+      watchAnswers((problem) => this.undocumented.add(problem)),
     )
   }
 
@@ -145,7 +145,8 @@ export class TestServer {
     await this.#running?.stop()
     this.#running = undefined
     rmSync(this.#directory, { recursive: true, force: true })
-    if (this.undocumented.length > 0) throw new Error(`not as documented:\n${this.undocumented.join('\n')}`)
+    if (this.undocumented.size > 0)
+      throw new Error(`not as documented:\n${[...this.undocumented].join('\n')}`)
   }
 
   /** Stops and starts the server on the same data, with `settings` beside or in place of those it had. */

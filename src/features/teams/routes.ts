@@ -1,14 +1,19 @@
 import { Type } from 'typebox'
+import { accessTo } from '../../auth/authorize.ts'
+import { GRANTS, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { includable, include } from '../../http/includes.ts'
-import { many, one, type Resource } from '../../http/jsonapi.ts'
+import { many, one, type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { documents, type Operation } from '../../http/operation.ts'
 import type { App, Routes } from '../../http/routes.ts'
 import { About, Changes, Include, input, Search, ToMany, Values, valuesOf } from '../../http/schema.ts'
 import { answerOne, answerPage, NOTHING } from '../../http/shown.ts'
+import { camelKeys } from '../../lib/case.ts'
 import * as organizations from '../organizations/service.ts'
+import { covers, parseGrants } from './access.ts'
 import * as members from './members.ts'
-import { Attributes, ShownTeam, TYPE, toChanges, toResources } from './resource.ts'
+import { Attributes, ShownTeam, TYPE } from './schema.ts'
+import type { Team } from './service.ts'
 import * as service from './service.ts'
 
 const INCLUDABLE = ['users', 'organization-memberships']
@@ -56,6 +61,80 @@ const MEMBERS = [
     ),
   },
 ] as const
+
+/** Resources of teams with their members, in the order of `teams`. */
+async function toResources(ctx: Ctx, teams: readonly Team[]): Promise<Resource[]> {
+  const memberships = await members.list(ctx, teams)
+  const names = await organizations.listNames(ctx, teams)
+  return Promise.all(
+    teams.map((team) =>
+      toResource(ctx, team, names.get(team.organizationId) ?? '', memberships.get(team.id) ?? []),
+    ),
+  )
+}
+
+async function toResource(
+  ctx: Ctx,
+  team: Team,
+  organization: string,
+  inTeam: readonly members.Member[],
+): Promise<Resource> {
+  const grants = parseGrants(team.organizationAccess)
+  const userIds = inTeam.flatMap(({ userId }) => userId ?? [])
+  const self = `/api/v2/teams/${team.id}`
+  return {
+    id: team.id,
+    type: TYPE,
+    attributes: {
+      name: team.name,
+      'sso-team-id': team.ssoTeamId,
+      visibility: team.visibility,
+      'allow-member-token-management': team.allowMemberTokenManagement,
+      'is-unified': false,
+      'users-count': userIds.length,
+      'organization-access': Object.fromEntries(
+        GRANTS.map((grant) => [grant, team.isOwners || grants.includes(grant)]),
+      ),
+      permissions: await permissionsOn(ctx, team),
+    },
+    relationships: {
+      organization: toOne('organizations', organization),
+      users: toMany('users', userIds),
+      'organization-memberships': toMany(
+        'organization-memberships',
+        inTeam.map(({ membershipId }) => membershipId),
+      ),
+      'authentication-token': { links: { related: `${self}/authentication-token` } },
+      'authentication-tokens': { links: { related: `${self}/authentication-tokens` } },
+    },
+    links: { self },
+  }
+}
+
+async function permissionsOn(ctx: Ctx, team: Team) {
+  const access = await accessTo(ctx, team.organizationId)
+  const covered = await covers(ctx, team)
+  const manages = covered && permits(access, 'teams:manage')
+  const tokens = await service.hasTokens(ctx, team)
+  return {
+    'can-destroy': manages && !team.isOwners,
+    'can-update-membership': covered && permits(access, 'teams:manage-membership'),
+    'can-update-organization-access':
+      covered && !team.isOwners && permits(access, 'teams:manage-organization-access'),
+    'can-update-api-token': tokens,
+    'can-view-api-token': tokens,
+    'can-update-visibility': manages,
+    'can-update-name': manages && !team.isOwners,
+    'can-update-sso-team-id': manages,
+    'can-update-member-token-management': manages,
+  }
+}
+
+/** An empty text is how some clients say that there is no SSO team. */
+function toChanges<T extends { 'sso-team-id'?: string | null }>(attributes: T) {
+  const { 'sso-team-id': ssoTeamId, ...others } = attributes
+  return { ...camelKeys(others), ...(ssoTeamId !== undefined && { ssoTeamId: ssoTeamId || null }) }
+}
 
 export const routes: Routes = (app) => {
   const collection = '/api/v2/organizations/:organization_name/teams'

@@ -1,11 +1,6 @@
 import { Type } from 'typebox'
-import { authorizeAnyone } from '../../auth/authorize.ts'
-import type { Ctx } from '../../context.ts'
-import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { Nullable, Text } from '../../http/schema.ts'
 import { Links, Permissions, Related, RelatedAddress, Shown } from '../../http/shown.ts'
-import * as organizations from '../organizations/service.ts'
-import type { User } from './service.ts'
 
 export const TYPE = 'users'
 
@@ -85,75 +80,3 @@ export const ShownServiceAccount = Shown('ServiceAccount', TYPE, {
   attributes: { ...ServiceFacts, email: Type.Null(), 'is-site-admin': Type.Boolean() },
   relationships: { 'authenticated-resource': Related('teams', 'organizations') },
 })
-
-/** What everybody may know of a user. */
-export const toResource = (user: User): Resource => ({
-  id: user.id,
-  type: TYPE,
-  attributes: {
-    username: user.username,
-    'is-service-account': user.isServiceAccount,
-    'auth-method': 'tfc',
-    'avatar-url': null,
-    'v2-only': true,
-    permissions: {
-      'can-create-organizations': true,
-      'can-change-email': user.isSiteAdmin,
-      'can-change-username': true,
-      'can-manage-user-tokens': true,
-    },
-  },
-  relationships: {
-    'authentication-tokens': { links: { related: `/api/v2/users/${user.id}/authentication-tokens` } },
-  },
-  links: { self: `/api/v2/users/${user.id}` },
-})
-
-/** What users know of themselves, and site administrators of everybody. */
-export function toAccount(user: User): Resource {
-  const resource = toResource(user)
-  return {
-    ...resource,
-    attributes: {
-      ...resource.attributes,
-      email: user.email,
-      'is-site-admin': user.isSiteAdmin,
-      'is-sudo': false,
-      'has-git-hub-app-token': false,
-      'is-confirmed': true,
-      'is-sso-login': false,
-      'two-factor': { enabled: false, verified: false },
-      'unconfirmed-email': null,
-      'has-linked-hcp': false,
-    },
-    relationships: { ...resource.relationships, 'authenticated-resource': toOne(TYPE, user.id) },
-  }
-}
-
-/** Who a team's or an organization's token speaks for, in the form of a user. */
-export async function toServiceAccount(ctx: Ctx): Promise<Resource> {
-  const subject = authorizeAnyone(ctx)
-  const owner =
-    subject.kind === 'organization'
-      ? { type: 'organizations', id: (await organizations.ownerOf(ctx, { organizationId: subject.id })).name }
-      : { type: 'teams', id: subject.id }
-  return {
-    id: subject.id.replace(/^[a-z]+-/, 'user-'),
-    type: TYPE,
-    attributes: {
-      username: `api-${subject.kind}-${owner.id}`,
-      'is-service-account': true,
-      'avatar-url': null,
-      'v2-only': true,
-      email: null,
-      'is-site-admin': false,
-      permissions: {
-        'can-create-organizations': false,
-        'can-change-email': false,
-        'can-change-username': false,
-        'can-manage-user-tokens': false,
-      },
-    },
-    relationships: { 'authenticated-resource': toOne(owner.type, owner.id) },
-  }
-}
