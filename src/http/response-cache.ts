@@ -83,16 +83,20 @@ export class ResponseCache {
       decide(mark, known !== undefined && this.#changes.unchangedSince(known.mark, known.tables) === true)
   }
 
-  /** Remembers what a request is being answered with, and gives the answer its ETag. */
-  keep(request: FastifyRequest, reply: FastifyReply, body: string): void {
+  /**
+   * Remembers what a request is being answered with, and gives the answer its ETag. Returns `known` when the
+   * client says that it has this very answer.
+   */
+  keep(request: FastifyRequest, reply: FastifyReply, body: string): 'known' | 'new' {
     const recording = this.#recordings.get(request.raw)
     const { subject } = request.ctx
     const route = request.routeOptions.url
-    if (!recording || !subject || !route || subject.kind === 'system' || reply.statusCode !== 200) return
+    if (!recording || !subject || !route || subject.kind === 'system' || reply.statusCode !== 200)
+      return 'new'
     const etag = `W/"${hash('sha1', body, 'base64url')}"`
     reply.header('etag', etag)
     // Signed links in an answer grow old; a new answer has new ones.
-    if (body.length > MAX_ANSWER_BYTES || body.includes('/storage/')) return
+    if (body.length > MAX_ANSWER_BYTES || body.includes('/storage/')) return 'new'
     this.#answers.set(recording.key, {
       ...recording,
       subject,
@@ -104,6 +108,7 @@ export class ResponseCache {
       ),
       headers: { 'content-type': String(reply.getHeader('content-type')), etag },
     })
+    return request.headers['if-none-match'] === etag ? 'known' : 'new'
   }
 }
 

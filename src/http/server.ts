@@ -74,7 +74,10 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     // Fastify adds a charset, which JSON:API forbids.
     else if (String(reply.getHeader('content-type')).startsWith(MEDIA_TYPE))
       reply.header('content-type', MEDIA_TYPE)
-    if (typeof payload === 'string') cache.keep(request, reply, payload)
+    if (typeof payload === 'string' && cache.keep(request, reply, payload) === 'known') {
+      reply.code(304).removeHeader('content-type')
+      return ''
+    }
     return payload
   })
   app.addHook('onResponse', async (request, reply) => {
