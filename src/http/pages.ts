@@ -13,14 +13,16 @@ body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 30rem; p
 body.wide { max-width: 60rem }
 h1 { font-size: 1.5rem }
 h2 { font-size: 1.125rem; margin-top: 2.5rem }
+h3 { font-size: 1rem }
 label { display: block; font-weight: 600; margin-top: 1rem }
 input { box-sizing: border-box; font: inherit; margin-top: .25rem; padding: .5rem; width: 100% }
 button { font: inherit; margin: 1.25rem .5rem 0 0; padding: .5rem 1.25rem }
 dt { font-weight: 600 }
+dt a, dt i { font-weight: 400 }
 dd { margin: 0 0 .75rem; overflow-wrap: anywhere }
 table { border-collapse: collapse; width: 100% }
 td { border-top: 1px solid #8884; padding: .25rem .75rem .25rem 0; vertical-align: top }
-td p { margin: 0 }
+td p, td dl { margin: 0 }
 code, pre { font: .875em/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 pre { overflow-x: auto }
 [role=alert] { border-left: .25rem solid #c62828; padding: .25rem .75rem }

@@ -109,7 +109,7 @@ function responseRow(document: OpenApi, status: string, response: OpenApiRespons
   const schemas = Object.values(content).map(({ schema }) => schema)
   const isFailure = !/^[123]/.test(status)
   return html`<tr>
-<td>${status}</td><td>${description}</td><td>${isFailure ? '' : schemas.map((schema) => fields(schema))}</td>
+<td>${status}</td><td>${prose(description)}</td><td>${isFailure ? '' : schemas.map((schema) => fields(schema))}</td>
 </tr>
 `
 }

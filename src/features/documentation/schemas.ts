@@ -31,7 +31,7 @@ export function rowsOf(schema: JsonSchema, path = '', required = true): Row[] {
   const inner = properties.flatMap(([name, property]) =>
     rowsOf(property, path ? `${path}.${name}` : name, needed.includes(name)),
   )
-  if (properties.length > 0) return inner
+  if (schema['properties']) return inner
   const items = schema['items'] as JsonSchema | undefined
   if (items?.['properties'] || items?.['$ref']) return rowsOf(items, `${path}[]`, required)
   if (path === '' && nameOf(schema) === undefined) return []
