@@ -15,7 +15,10 @@ import { withdraw as withdrawCodes } from './features/oauth/service.ts'
 import { routes as organizationMemberships } from './features/organization-memberships/routes.ts'
 import { acceptInvitations, addFounder, leaveOwners } from './features/organization-memberships/service.ts'
 import { routes as organizations } from './features/organizations/routes.ts'
-import { onCreate as onCreateOrganization } from './features/organizations/service.ts'
+import {
+  onCreate as onCreateOrganization,
+  onRemove as onRemoveOrganization,
+} from './features/organizations/service.ts'
 import { onChange as onChangePassword } from './features/passwords/service.ts'
 import { routes as projects } from './features/projects/routes.ts'
 import {
@@ -28,7 +31,7 @@ import { removeAbandonedDrafts } from './features/registry-provider-versions/job
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
-import { onRemove as onRemoveProvider } from './features/registry-providers/service.ts'
+import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
 import { sweepSessions } from './features/sessions/jobs.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
@@ -132,6 +135,7 @@ async function serve(
   onChangePassword(withdrawCodes)
   onRemoveUser(leaveOwners)
   onRemoveProvider(removeProviderVersions)
+  onRemoveOrganization(removeFilesOf)
   const adminTokenFile = await ensureBootstrap(services, secrets)
   const worker = new Worker(services, JOBS)
   const app = createServer({ services, authenticate, routes: ROUTES })

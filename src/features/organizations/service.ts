@@ -120,10 +120,21 @@ export function update(ctx: Ctx, name: string, changes: OrganizationAttributes):
   })
 }
 
+/** Called before an organization is deleted, in the same transaction. */
+export type OnRemove = (tx: Ctx, organization: Organization) => Promise<void>
+
+const removalHooks = new Set<OnRemove>()
+
+/** Lets a slice that holds files of an organization remove them in time; `app.ts` registers it. */
+export function onRemove(hook: OnRemove): void {
+  removalHooks.add(hook)
+}
+
 /** Deletes an organization and all it holds. */
 export function remove(ctx: Ctx, name: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const organization = await getByName(tx, name, 'organizations:delete')
+    for (const hook of removalHooks) await hook(tx, organization)
     await recordChange(tx, 'destroy', organization)
     await store.remove(tx.db, organization.id)
   })

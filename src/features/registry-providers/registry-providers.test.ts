@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Client, expectStatus, onEachDialect, pointers, violations } from '../../../test/harness.ts'
 import { createProvider, publish, put } from '../../../test/registry.ts'
@@ -107,6 +109,16 @@ onEachDialect('registry providers', (server) => {
     expect((await owner.delete(path)).status).toBe(204)
     expect((await fetch(links['shasums-download'])).status).toBe(404)
     expect((await put(links['shasums-download'], 'x')).status).toBe(404)
+  })
+
+  test('leave no files behind when their organization is deleted', async () => {
+    const organization = await server.organization()
+    const { path } = await publish(organization, 'whole', '1.0.0')
+    const { id } = (await organization.owner.get(`${path}/versions/1.0.0`)).body.data
+    const files = join(server.dataDir, 'blobs', 'providers', id)
+    expect(readdirSync(files)).toHaveLength(2)
+    expectStatus(await organization.owner.delete(organization.path), 204)
+    expect(readdirSync(files)).toEqual([])
   })
 
   test('of the public registry are not served while curation is off', async () => {

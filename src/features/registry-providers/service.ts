@@ -153,6 +153,14 @@ export function remove(ctx: Ctx, address: ProviderAddress): Promise<void> {
   })
 }
 
+/** Removes what the providers of an organization that is being deleted hold outside of the database. */
+export async function removeFilesOf(tx: Ctx, organization: Organization): Promise<void> {
+  await authorize(tx, 'organizations:delete', organization.id)
+  for (const provider of await store.listAll(tx.db, organization.id)) {
+    for (const hook of removalHooks) await hook(tx, provider)
+  }
+}
+
 /** The private provider that a CLI address `<namespace>/<name>` means, for members of its organization. */
 export async function getByCliAddress(ctx: Ctx, namespace: string, name: string): Promise<RegistryProvider> {
   return get(ctx, { organizationName: namespace, registryName: 'private', namespace, name })

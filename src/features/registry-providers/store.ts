@@ -41,6 +41,10 @@ export function list(db: Db, organizationId: string, { registryName, q }: Provid
   return paginate(wanted.orderBy('registryProviders.name').orderBy('registryProviders.id'), page)
 }
 
+export function listAll(db: Db, organizationId: string): Promise<RegistryProvider[]> {
+  return providers(db).where('registryProviders.organizationId', '=', organizationId).execute()
+}
+
 export function find(db: Db, id: string): Promise<RegistryProvider | undefined> {
   return providers(db).where('registryProviders.id', '=', id).executeTakeFirst()
 }
