@@ -2,20 +2,54 @@ import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
 import { type RunningServer, start } from './app.ts'
+import { BackupError } from './backup/archive.ts'
+import { backup, type Data } from './backup/backup.ts'
+import { restore } from './backup/restore.ts'
+import { FileBlobStore } from './blobs/file.ts'
 import { ConfigError, readConfig } from './config/config.ts'
-import { readSecrets } from './config/secrets.ts'
+import { readSecrets, secretKeyFile } from './config/secrets.ts'
 
 // The only reader of process.env. What a person reads goes to standard output, the log to standard error.
 
+const [command = 'start', ...parameters] = process.argv.slice(2)
 try {
   await run()
 } catch (error) {
-  const message = error instanceof ConfigError ? error.message : inspect(error)
-  process.stderr.write(`Plinth cannot start:\n${message}\n`)
+  const isExpected = error instanceof ConfigError || error instanceof BackupError
+  process.stderr.write(`Plinth cannot ${command}:\n${isExpected ? error.message : inspect(error)}\n`)
   process.exitCode = 1
 }
 
-async function run(): Promise<void> {
+function run(): Promise<void> {
+  const [file, ...more] = parameters
+  if (command === 'start' && !file) return serve()
+  if (command === 'backup' && file && more.length === 0) return writeBackup(file)
+  if (command === 'restore' && file && more.length === 0) return restoreBackup(file)
+  throw new ConfigError('There is: start (or nothing), backup FILE, restore FILE')
+}
+
+async function writeBackup(file: string): Promise<void> {
+  const { rows, blobs } = await backup(await openData(), file, new Date())
+  process.stdout.write(
+    `Wrote ${file}: ${rows} rows and ${blobs} files. It holds secrets; keep it where they are safe.\n`,
+  )
+}
+
+async function restoreBackup(file: string): Promise<void> {
+  const { rows, blobs } = await restore(await openData(), file)
+  process.stdout.write(`Restored ${rows} rows and ${blobs} files of ${file}. Start Plinth with: npm start\n`)
+}
+
+async function openData(): Promise<Data> {
+  const config = readConfig(process.env)
+  return {
+    database: config.database,
+    blobs: await FileBlobStore.open(config.blobs.path),
+    secretKeyFile: secretKeyFile(process.env, config.dataDir),
+  }
+}
+
+async function serve(): Promise<void> {
   const config = readConfig(process.env)
   const secrets = readSecrets(process.env, config.dataDir)
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, logDestination())

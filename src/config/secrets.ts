@@ -35,6 +35,14 @@ export function readSecrets(environment: Record<string, string | undefined>, dat
   }
 }
 
+/** Where the secret key is kept, unless the operator chose it. */
+export function secretKeyFile(
+  environment: Record<string, string | undefined>,
+  dataDir: string,
+): string | undefined {
+  return environment['PLINTH_SECRET_KEY'] ? undefined : join(dataDir, 'secret-key')
+}
+
 function readKey(configured: string | undefined, dataDir: string): Buffer {
   if (configured) {
     if (configured.length < 32) throw new ConfigError('PLINTH_SECRET_KEY must have at least 32 characters')

@@ -20,6 +20,9 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-list-indexes': listIndexes,
 }
 
+/** The migrations of this Plinth, in order. */
+export const MIGRATION_NAMES: readonly string[] = Object.keys(MIGRATIONS)
+
 interface MigrationsTable {
   migrations: { name: string; appliedAt: string }
 }
@@ -50,4 +53,11 @@ export async function migrate(database: Kysely<unknown>, lock: string | undefine
       await tx.insertInto('migrations').values({ name, appliedAt: new Date().toISOString() }).execute()
     }
   })
+}
+
+/** The migrations that a database has seen, in order. */
+export async function appliedMigrations(database: Kysely<unknown>): Promise<string[]> {
+  const migrations = database as Kysely<MigrationsTable>
+  const rows = await migrations.selectFrom('migrations').select('name').orderBy('name').execute()
+  return rows.map(({ name }) => name)
 }

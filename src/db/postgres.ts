@@ -51,8 +51,11 @@ class PostgresConnection implements DatabaseConnection {
     this.client = client
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const name = statementName(sql)
+  executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#run(sql, parameters, statementName(sql))
+  }
+
+  async #run<R>(sql: string, parameters: readonly unknown[], name?: string): Promise<QueryResult<R>> {
     const result = await this.client
       .query({ text: sql, values: parameters as unknown[], rowMode: 'array', types, ...(name && { name }) })
       .catch((error: unknown) => {
@@ -67,9 +70,18 @@ class PostgresConnection implements DatabaseConnection {
     return { rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely's interface asks for it; nothing of ours streams rows.
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not supported')
+  /** Works in transactions only, one stream at a time: a cursor lives no longer, and has one name. */
+  async *streamQuery<R>({ sql, parameters }: CompiledQuery, chunkSize: number) {
+    await this.#run(`declare plinth_rows no scroll cursor for ${sql}`, parameters)
+    try {
+      for (;;) {
+        const chunk = await this.#run<R>(`fetch ${chunkSize} from plinth_rows`, [])
+        if (chunk.rows.length === 0) return
+        yield chunk
+      }
+    } finally {
+      await this.#run('close plinth_rows', [])
+    }
   }
 }
 

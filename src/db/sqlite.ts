@@ -60,22 +60,34 @@ class SqliteConnection implements DatabaseConnection {
     return { rows: rows.map((values) => toObject(columns, values) as R) }
   }
 
-  // biome-ignore lint/correctness/useYield: Kysely's interface asks for it; nothing of ours streams rows.
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('streaming is not supported')
+  /** With a statement of its own: the one that is kept may be run again before this one ends. */
+  async *streamQuery<R>({ sql, parameters }: CompiledQuery, chunkSize: number) {
+    const { statement, columns } = this.#compile(sql)
+    let rows: R[] = []
+    for (const values of statement.iterate(...(parameters as SQLInputValue[]))) {
+      rows.push(toObject(columns, values as unknown as unknown[]) as R)
+      if (rows.length < chunkSize) continue
+      yield { rows }
+      rows = []
+    }
+    if (rows.length > 0) yield { rows }
   }
 
   #prepare(sql: string): Prepared {
     const known = this.#statements.get(sql)
     if (known) return known
+    const prepared = this.#compile(sql)
+    if (this.#statements.size < MAX_STATEMENTS) this.#statements.set(sql, prepared)
+    return prepared
+  }
+
+  #compile(sql: string): Prepared {
     const statement = this.#database.prepare(sql)
     statement.setReturnArrays(true)
     const columns = statement
       .columns()
       .map(({ name, type }) => ({ name: propertyName(name), boolean: type?.toLowerCase() === 'boolean' }))
-    const prepared = { statement, columns }
-    if (this.#statements.size < MAX_STATEMENTS) this.#statements.set(sql, prepared)
-    return prepared
+    return { statement, columns }
   }
 }
 
@@ -107,6 +119,26 @@ class ReadDriver implements Driver {
   async rollbackTransaction() {}
   async releaseConnection() {}
   async destroy() {}
+}
+
+/** Its transactions see one state of the database from their first query to their end. */
+class SnapshotDriver extends ReadDriver {
+  readonly #database: DatabaseSync
+
+  constructor(database: DatabaseSync) {
+    super(new SqliteConnection(database))
+    this.#database = database
+  }
+
+  override async beginTransaction() {
+    this.#database.exec('begin')
+  }
+  override async commitTransaction() {
+    this.#database.exec('commit')
+  }
+  override async rollbackTransaction() {
+    this.#database.exec('rollback')
+  }
 }
 
 /** Kysely would let one transaction at a time near the driver, which is where they line up to share a commit. */
@@ -151,5 +183,15 @@ export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}) {
       reader.close()
       writer.close()
     },
+  }
+}
+
+/** Opens the embedded database at `path` as it is, for transactions that only read. */
+export function openSqliteSnapshots<DB>(path: string) {
+  const database = new DatabaseSync(path, { readOnly: true })
+  database.exec('pragma busy_timeout = 5000')
+  return {
+    snapshots: new Kysely<DB>({ dialect: dialect(new SnapshotDriver(database)) }),
+    close: async () => database.close(),
   }
 }
