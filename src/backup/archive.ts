@@ -65,22 +65,21 @@ export async function* readArchive(path: string): AsyncGenerator<{ name: string;
   const sums: string[] = []
   let expected: string | undefined
   try {
-    for await (const entry of tar) {
+    for await (const entry of whole(tar)) {
       const { name } = entry.header
       if (name === SUMS) {
         expected = String(await buffer(entry))
         continue
       }
       const hash = createHash('sha256')
-      yield { name, content: Readable.from(hashing(hash)(entry as AsyncIterable<Buffer>)) }
+      yield { name, content: Readable.from(hashing(hash)(whole(entry as AsyncIterable<Buffer>))) }
       sums.push(`${hash.digest('hex')}  ${name}\n`)
     }
   } finally {
     file.destroy()
   }
-  if (expected === undefined) throw new BackupError(`${path} is truncated or not a backup: it has no ${SUMS}`)
-  if (expected !== sums.join(''))
-    throw new BackupError(`${path} is damaged: its files are not as ${SUMS} says`)
+  if (expected === undefined) throw new BackupError(`it is truncated, or not a backup: it has no ${SUMS}`)
+  if (expected !== sums.join('')) throw new BackupError(`it is damaged: its files are not as ${SUMS} says`)
 }
 
 function hashing(hash: ReturnType<typeof createHash>) {
@@ -89,6 +88,15 @@ function hashing(hash: ReturnType<typeof createHash>) {
       hash.update(chunk)
       yield chunk
     }
+  }
+}
+
+/** What the library says of a file that ends too soon depends on where it does. */
+async function* whole<T>(source: AsyncIterable<T>) {
+  try {
+    yield* source
+  } catch (error) {
+    throw new BackupError(`it is truncated or damaged: ${(error as Error).message}`, { cause: error })
   }
 }
 

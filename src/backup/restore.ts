@@ -53,7 +53,7 @@ class Restoration {
   /** Digests by key, as the rows say. */
   readonly #expected = new Map<string, string>()
   #secretKey: string | undefined
-  /** Undoes what `keep` did, in any order. */
+  /** How to undo what `keep` did. */
   readonly #kept: (() => Promise<void>)[] = []
 
   constructor(blobs: BlobStore) {
