@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { AppError, FAILURES, type FailureCode } from '../lib/errors.ts'
@@ -24,12 +25,15 @@ export function limitRequests(app: App): void {
   app.server.headersTimeout = HEAD_TIMEOUT_MS
   app.server.requestTimeout = 0
   app.addHook('onRequest', async (request) => refuseLongAddress(request))
-  app.addHook('preParsing', async (request) => {
-    if (request.routeOptions.config.signedLink) return
-    const { raw } = request
-    const timer = setTimeout(() => raw.complete || raw.socket.destroy(), BODY_TIMEOUT_MS).unref()
-    raw.once('close', () => clearTimeout(timer))
+  app.addHook('preParsing', async ({ raw, routeOptions }) => {
+    if (routeOptions.config.signedLink || !hasBody(raw)) return
+    const timer = setTimeout(() => raw.complete || raw.destroy(), BODY_TIMEOUT_MS).unref()
+    for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
   })
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 function refuseLongAddress({ url }: FastifyRequest): void {
