@@ -20,8 +20,8 @@ export interface Secrets {
  */
 export function readSecrets(environment: Record<string, string | undefined>, dataDir: string): Secrets {
   const adminToken = environment['PLINTH_ADMIN_TOKEN'] || undefined
-  if (adminToken && !/^[\x21-\x7e]{16,256}$/.test(adminToken)) {
-    throw new ConfigError('PLINTH_ADMIN_TOKEN must be 16 to 256 printable characters without spaces')
+  if (adminToken && !/^[\x21-\x7e]{8,256}$/.test(adminToken)) {
+    throw new ConfigError('PLINTH_ADMIN_TOKEN must be 8 to 256 printable characters without spaces')
   }
   const metricsToken = environment['PLINTH_METRICS_TOKEN'] || undefined
   if (metricsToken && metricsToken.length < 16) {
