@@ -8,10 +8,10 @@ export type Mark = number | string
  * a change: caches that ask it first are exact, also about changes made by other processes.
  */
 export interface Changes {
-  /** Taken before the first read that a cached thing depends on. */
+  /** The mark of this moment; taken before the first read that a cached thing depends on. */
   mark: () => Mark | Promise<Mark>
-  /** Whether nothing in `tables` has changed since `mark`. May say no too often. */
-  unchangedSince: (mark: Mark, tables: ReadonlySet<string>) => boolean | Promise<boolean>
+  /** Whether nothing in `tables` changed between two marks. May say no too often. */
+  unchanged: (since: Mark, now: Mark, tables: ReadonlySet<string>) => boolean
 }
 
 const recording = new AsyncLocalStorage<Set<string>>()
@@ -69,10 +69,10 @@ export class SqliteChanges implements Changes {
     return this.#clock
   }
 
-  unchangedSince(mark: Mark, tables: ReadonlySet<string>): boolean {
-    this.#noticeForeign()
-    if (this.#everything > Number(mark)) return false
-    for (const table of tables) if ((this.#changed.get(table) ?? 0) > Number(mark)) return false
+  /** Taking the second mark has noticed what other processes did, so the clocks tell all. */
+  unchanged(since: Mark, _now: Mark, tables: ReadonlySet<string>): boolean {
+    if (this.#everything > Number(since)) return false
+    for (const table of tables) if ((this.#changed.get(table) ?? 0) > Number(since)) return false
     return true
   }
 
@@ -108,7 +108,7 @@ export class PostgresChanges implements Changes {
     return this.#snapshot()
   }
 
-  async unchangedSince(mark: Mark): Promise<boolean> {
-    return (await this.#snapshot()) === mark
+  unchanged(since: Mark, now: Mark): boolean {
+    return since === now
   }
 }

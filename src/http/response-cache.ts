@@ -71,16 +71,16 @@ export class ResponseCache {
       recordReads(tables, () => handle(request, response))
     }
     const known = this.#answers.get(key)
-    const decide = (mark: Mark, unchanged: boolean) => {
-      if (known && unchanged && known.expiresAt > Date.now()) give(known)
-      else record(mark)
+    const decide = (now: Mark) => {
+      const right =
+        known && this.#changes.unchanged(known.mark, now, known.tables) && known.expiresAt > Date.now()
+      if (right) give(known)
+      else record(now)
     }
     const mark = this.#changes.mark()
-    if (typeof mark === 'object') {
-      // The mark is what answers the question, where it has to be asked for.
-      mark.then((current) => decide(current, known?.mark === current)).catch(() => handle(request, response))
-    } else
-      decide(mark, known !== undefined && this.#changes.unchangedSince(known.mark, known.tables) === true)
+    // A database that cannot be asked is away; the request finds that out for itself.
+    if (typeof mark === 'object') mark.then(decide, () => handle(request, response))
+    else decide(mark)
   }
 
   /**

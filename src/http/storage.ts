@@ -4,7 +4,7 @@ import type { StagedBlob } from '../blobs/blob-store.ts'
 import { BlobTooLarge } from '../blobs/blob-store.ts'
 import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
-import type { LinkTarget } from '../lib/links.ts'
+import { DOWNLOAD_SECONDS, type LinkTarget, UPLOAD_SECONDS } from '../lib/links.ts'
 import { documents } from './operation.ts'
 import type { App } from './routes.ts'
 import { answerFile, NOTHING } from './shown.ts'
@@ -94,6 +94,27 @@ function cutOffLater({ raw }: FastifyRequest): void {
 
 function tooLarge(maxBytes: number): AppError {
   return new AppError('tooLarge', `The file is larger than ${maxBytes} bytes (PLINTH_MAX_UPLOAD_BYTES).`)
+}
+
+/** One file of a resource, for the links of the resource. */
+interface FileLink {
+  /** What the link is called, before `-upload` or `-download`. */
+  name: string
+  kind: string
+  id: string
+  filename: string
+  isUploaded: boolean
+  mayUpload: boolean
+}
+
+/** The download link of an uploaded file, or else the upload link, which only those who may use it get. */
+export function fileLink(ctx: Ctx, { name, kind, id, filename, isUploaded, mayUpload }: FileLink) {
+  if (isUploaded) {
+    const target = { method: 'GET', kind, id } as const
+    return { [`${name}-download`]: ctx.links.sign(target, ctx.now(), DOWNLOAD_SECONDS, filename) }
+  }
+  const target = { method: 'PUT', kind, id } as const
+  return mayUpload ? { [`${name}-upload`]: ctx.links.sign(target, ctx.now(), UPLOAD_SECONDS) } : {}
 }
 
 /** A stored file, as a download answers it. */

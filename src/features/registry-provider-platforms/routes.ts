@@ -6,8 +6,7 @@ import { documents } from '../../http/operation.ts'
 import type { PathParams, Routes } from '../../http/routes.ts'
 import { input, Text } from '../../http/schema.ts'
 import { answerOne, answerPage, Exactly, NOTHING, Permissions, Related, Shown } from '../../http/shown.ts'
-import { mountDownload, mountUpload } from '../../http/storage.ts'
-import { DOWNLOAD_SECONDS, UPLOAD_SECONDS } from '../../lib/links.ts'
+import { fileLink, mountDownload, mountUpload } from '../../http/storage.ts'
 import * as versions from '../registry-provider-versions/service.ts'
 import { addressOf } from '../registry-providers/service.ts'
 import type { PlatformDetails } from './service.ts'
@@ -84,18 +83,15 @@ async function toResource(ctx: Ctx, platform: PlatformDetails): Promise<Resource
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },
     },
     relationships: { 'registry-provider-version': toOne('registry-provider-versions', version.id) },
-    links: storageLink(ctx, platform, manages),
+    links: fileLink(ctx, {
+      name: 'provider-binary',
+      kind: BINARY,
+      id,
+      filename: platform.filename,
+      isUploaded: binaryBlob !== null,
+      mayUpload: manages,
+    }),
   }
-}
-
-/** The download link of an uploaded archive, or else the upload link, which only those who may use it get. */
-function storageLink(ctx: Ctx, { id, binaryBlob, filename }: PlatformDetails, manages: boolean) {
-  if (binaryBlob) {
-    const target = { method: 'GET', kind: BINARY, id } as const
-    return { 'provider-binary-download': ctx.links.sign(target, ctx.now(), DOWNLOAD_SECONDS, filename) }
-  }
-  const target = { method: 'PUT', kind: BINARY, id } as const
-  return manages ? { 'provider-binary-upload': ctx.links.sign(target, ctx.now(), UPLOAD_SECONDS) } : {}
 }
 
 const platformOf = (path: PathParams) => ({

@@ -17,9 +17,8 @@ import {
   RelatedMany,
   Shown,
 } from '../../http/shown.ts'
-import { mountDownload, mountUpload, type StoredFile } from '../../http/storage.ts'
+import { fileLink, mountDownload, mountUpload, type StoredFile } from '../../http/storage.ts'
 import { camelKeys } from '../../lib/case.ts'
-import { DOWNLOAD_SECONDS, UPLOAD_SECONDS } from '../../lib/links.ts'
 import { addressOf, getPrivate, pathOf } from '../registry-providers/service.ts'
 import * as files from './release-files.ts'
 import type { VersionDetails } from './service.ts'
@@ -101,6 +100,15 @@ const docs = {
 async function toResource(ctx: Ctx, version: VersionDetails): Promise<Resource> {
   const { provider, platforms, shasumsBlob, signatureBlob } = version
   const manages = await can(ctx, 'registry-providers:manage', provider.organizationId)
+  const link = (name: string, kind: string, blob: string | null) =>
+    fileLink(ctx, {
+      name,
+      kind,
+      id: version.id,
+      filename: filenameOf(kind, version),
+      isUploaded: blob !== null,
+      mayUpload: manages,
+    })
   return {
     id: version.id,
     type: TYPE,
@@ -125,36 +133,10 @@ async function toResource(ctx: Ctx, version: VersionDetails): Promise<Resource> 
       },
     },
     links: {
-      ...storageLink(ctx, 'shasums', SHASUMS, version, shasumsBlob, manages),
-      ...storageLink(ctx, 'shasums-sig', SIGNATURE, version, signatureBlob, manages),
+      ...link('shasums', SHASUMS, shasumsBlob),
+      ...link('shasums-sig', SIGNATURE, signatureBlob),
     },
   }
-}
-
-/** The download link of an uploaded file, or else the upload link, which only those who may use it get. */
-function storageLink(
-  ctx: Ctx,
-  name: string,
-  kind: string,
-  version: VersionDetails,
-  blob: string | null,
-  manages: boolean,
-) {
-  const { id } = version
-  if (blob) {
-    const filename = filenameOf(kind, version)
-    return {
-      [`${name}-download`]: ctx.links.sign(
-        { method: 'GET', kind, id },
-        ctx.now(),
-        DOWNLOAD_SECONDS,
-        filename,
-      ),
-    }
-  }
-  return (
-    manages && { [`${name}-upload`]: ctx.links.sign({ method: 'PUT', kind, id }, ctx.now(), UPLOAD_SECONDS) }
-  )
 }
 
 function filenameOf(kind: string, { provider, version }: VersionDetails): string {
