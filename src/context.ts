@@ -2,11 +2,13 @@ import type { Logger } from 'pino'
 import type { Access } from './auth/permissions.ts'
 import type { Subject } from './auth/subject.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
+import type { SealedBlobs } from './blobs/sealed.ts'
 import type { Config } from './config/config.ts'
 import type { Timestamp } from './db/columns.ts'
 import type { Db, HasDatabase } from './db/transaction.ts'
 import type { Links } from './lib/links.ts'
 import type { Metrics } from './lib/metrics.ts'
+import type { Vault } from './lib/vault.ts'
 
 /** What every part of the server shares for as long as it runs. */
 export interface Services extends HasDatabase {
@@ -15,6 +17,10 @@ export interface Services extends HasDatabase {
   baseUrl: string
   blobs: BlobStore
   links: Links
+  /** The same store for what must not be readable where it lies. */
+  sealed: SealedBlobs
+  /** The same for texts in the database. */
+  vault: Vault
   log: Logger
   metrics: Metrics
   /** The clock; nothing else reads it. */

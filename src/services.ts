@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { FileBlobStore } from './blobs/file.ts'
 import { observeBlobs } from './blobs/observed.ts'
+import { SealedBlobs } from './blobs/sealed.ts'
 import type { Config } from './config/config.ts'
 import type { Secrets } from './config/secrets.ts'
 import type { Services } from './context.ts'
@@ -12,6 +13,7 @@ import { loadAccess } from './features/teams/access.ts'
 import { Links } from './lib/links.ts'
 import { Metrics } from './lib/metrics.ts'
 import { timestamp } from './lib/time.ts'
+import { Vault } from './lib/vault.ts'
 
 /** Opens what every part of the server shares, and brings the database up to date. */
 export async function assemble(config: Config, secrets: Secrets, log: Logger): Promise<Services> {
@@ -23,12 +25,15 @@ export async function assemble(config: Config, secrets: Secrets, log: Logger): P
     (statement, seconds) => metrics.queryEnded(statement, seconds),
   )
   const db = readingHandle(connection)
+  const vault = new Vault(secrets.vaultKeys)
   const services: Services = {
     config,
     baseUrl: '',
     connection,
     db,
     blobs,
+    sealed: new SealedBlobs(blobs, vault),
+    vault,
     links: new Links(secrets.derive('links'), () => services.baseUrl),
     log,
     metrics,

@@ -29,6 +29,8 @@ export interface Access {
   /** The organization's own token: an owner, except where a person or a team has to answer for the change. */
   organizationToken: boolean
   grants: ReadonlySet<Grant>
+  /** The token of a run, which reads what its configuration may need. */
+  run: boolean
   /** Teams the subject is in (or is). */
   teamIds: readonly string[]
 }
@@ -37,6 +39,7 @@ export const NO_ACCESS: Access = {
   member: false,
   owner: false,
   organizationToken: false,
+  run: false,
   grants: new Set(),
   teamIds: [],
 }
@@ -51,14 +54,22 @@ interface Rule {
   grants?: readonly Grant[]
   /** The organization's token may. */
   organizationToken?: true
+  /** The programs of the organization's runs may. */
+  runs?: true
 }
 
 const everyMember: Rule = { members: true, organizationToken: true }
 const ownersOnly: Rule = { organizationToken: true }
+const workspaceReaders: Rule = {
+  grants: ['read-workspaces', 'manage-workspaces', 'read-projects', 'manage-projects'],
+  organizationToken: true,
+}
+/** A person or a team answers for what runs change, never the organization's token. */
+const workspaceOperators: Rule = { grants: ['manage-workspaces', 'manage-projects'] }
 
 /** Every permission, and who has it besides the owners team, which has all of them. */
 export const PERMISSIONS = {
-  'organizations:read': everyMember,
+  'organizations:read': { ...everyMember, runs: true },
   'organizations:update': ownersOnly,
   'organizations:delete': {},
   'organization-tokens:manage': {},
@@ -78,15 +89,24 @@ export const PERMISSIONS = {
     organizationToken: true,
   },
   'projects:manage': { grants: ['manage-projects'], organizationToken: true },
-  'workspaces:read': {
-    grants: ['read-workspaces', 'manage-workspaces', 'read-projects', 'manage-projects'],
-    organizationToken: true,
-  },
+  'workspaces:read': workspaceReaders,
   'workspaces:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
-  'workspaces:lock': { grants: ['manage-workspaces', 'manage-projects'] },
+  'workspaces:lock': workspaceOperators,
+  'runs:read': workspaceReaders,
+  'runs:queue': workspaceOperators,
+  'runs:apply': workspaceOperators,
+  'state-versions:read': workspaceReaders,
+  'state-versions:read-outputs': workspaceReaders,
+  'state-versions:create': workspaceOperators,
+  'variables:read': workspaceReaders,
+  'variables:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
+  'agent-pools:read': workspaceReaders,
+  'agent-pools:manage': { grants: ['manage-agent-pools'], organizationToken: true },
+  'ssh-keys:read': { grants: ['manage-vcs-settings', 'manage-workspaces'], organizationToken: true },
+  'ssh-keys:manage': { grants: ['manage-vcs-settings'], organizationToken: true },
   'tags:read': everyMember,
   'tags:manage': { grants: ['manage-workspaces'], organizationToken: true },
-  'registry:read': everyMember,
+  'registry:read': { ...everyMember, runs: true },
   'registry-providers:manage': { grants: ['manage-providers'] },
   'registry-modules:manage': { grants: ['manage-modules'] },
   'gpg-keys:manage': { grants: ['manage-providers'] },
@@ -98,6 +118,7 @@ export type Permission = keyof typeof PERMISSIONS
 export function permits(access: Access, permission: Permission): boolean {
   const rule: Rule = PERMISSIONS[permission]
   if (access.organizationToken) return rule.organizationToken === true
+  if (access.run) return rule.runs === true
   if (access.owner) return true
   if (rule.members && access.member) return true
   return rule.grants?.some((grant) => access.grants.has(grant)) ?? false

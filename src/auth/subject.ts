@@ -3,6 +3,10 @@ export type Subject =
   | ({ kind: 'user'; id: string; isSiteAdmin: boolean; tokenId?: string } & Expiring)
   | ({ kind: 'team'; id: string; organizationId: string; tokenId: string } & Expiring)
   | ({ kind: 'organization'; id: string; tokenId: string } & Expiring)
+  /** An agent, by a token of its pool; it may take runs and report on them, and nothing else. */
+  | ({ kind: 'agent'; id: string; organizationId: string; tokenId: string } & Expiring)
+  /** The program that a run executes; it may read what its workspace may read. */
+  | ({ kind: 'run'; id: string; workspaceId: string; organizationId: string; tokenId: string } & Expiring)
   /** The server itself, in a background job; the id is the job's name. */
   | { kind: 'system'; id: string }
 

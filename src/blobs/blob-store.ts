@@ -1,19 +1,22 @@
 import type { Readable } from 'node:stream'
 
 /** Bytes received and hashed, not yet part of anything. */
-export interface StagedBlob {
+export interface StagedBytes {
   /** Bytes. */
   size: number
   /** Hexadecimal. */
   sha256: string
   /** All of it in memory; for files that are known to be small. */
   read: () => Promise<Buffer>
-  /** A path on this machine that holds the bytes until the blob is stored or discarded. */
-  path: string
   /** Makes the bytes durable under `key`, replacing what was there. */
   store: (key: string) => Promise<void>
   /** Drops the bytes; does nothing once they are stored. */
   discard: () => Promise<void>
+}
+
+export interface StagedBlob extends StagedBytes {
+  /** A path on this machine that holds the bytes until the blob is stored or discarded. */
+  path: string
 }
 
 /** First and last byte, both included. */

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../db/transaction.ts'
-import type { StagedBlob } from './blob-store.ts'
+import type { StagedBytes } from './blob-store.ts'
 import type { BlobTable } from './table.ts'
 
 export type Blob = Selectable<BlobTable>
@@ -11,11 +11,19 @@ export function find(db: Db, key: string): Promise<Blob | undefined> {
 
 /**
  * Makes staged bytes a blob: in place first, then recorded in the transaction of what refers to it. A crash
- * in between leaves bytes that nothing refers to, never a reference without bytes.
+ * in between leaves bytes that nothing refers to, never a reference without bytes. What belongs to a workspace is
+ * forgotten with it.
  */
-export async function keep(db: Db, key: string, staged: StagedBlob, createdAt: string): Promise<void> {
+export async function keep(
+  db: Db,
+  key: string,
+  staged: StagedBytes,
+  createdAt: string,
+  workspaceId: string | null = null,
+): Promise<void> {
   await staged.store(key)
-  await db.insertInto('blobs').values({ key, size: staged.size, sha256: staged.sha256, createdAt }).execute()
+  const { size, sha256 } = staged
+  await db.insertInto('blobs').values({ key, size, sha256, createdAt, workspaceId }).execute()
 }
 
 /** Forgets blobs; the bytes are removed once that has committed. */

@@ -8,4 +8,6 @@ export interface BlobTable {
   /** Hexadecimal. */
   sha256: Immutable<string>
   createdAt: Immutable<Timestamp>
+  /** The workspace that it goes with, if any. */
+  workspaceId: Immutable<string | null>
 }

@@ -19,8 +19,30 @@ export interface Config {
   maxUploadBytes: number
   /** Days after which a provider version that nobody finished is removed; 0 is never. */
   abandonedDraftDays: number
+  /** Bytes of a state, raw. */
+  maxStateBytes: number
+  runs: RunConfig
   /** A listener for nothing but metrics. */
   metricsListen: { host: string; port: number } | undefined
+}
+
+/** How runs are carried out. */
+export interface RunConfig {
+  /** Runs that this server carries out at the same moment; 0 leaves all of them to others. */
+  workers: number
+  /** Runs of one organization that are carried out at the same moment. */
+  organizationConcurrency: number
+  sandbox: 'auto' | 'bwrap' | 'none'
+  /** Where runs have their directories, each of which is removed after its run. */
+  workDir: string
+  /** Where versions of the engine are kept, each in a directory named after it. */
+  enginesDir: string
+  /** Where versions that are not there are fetched from; undefined is nowhere. */
+  engineMirror: string | undefined
+  /** Seconds after which a plan is stopped. */
+  planTimeout: number
+  /** Seconds after which an apply is stopped. */
+  applyTimeout: number
 }
 
 type Environment = Record<string, string | undefined>
@@ -36,7 +58,7 @@ export class ConfigError extends Error {
  */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
-  const read = <T>(
+  const read: Read = <T>(
     name: string,
     fallback: string,
     parse: (text: string) => T | undefined,
@@ -70,6 +92,13 @@ export function readConfig(environment: Environment): Config {
     rateLimit: read('PLINTH_RATE_LIMIT', '30', parseCount, 'a whole number of requests per second, or 0'),
     publicProviderCuration: read('PLINTH_PUBLIC_PROVIDER_CURATION', 'off', parseSwitch, 'on or off'),
     abandonedDraftDays: read('PLINTH_ABANDONED_DRAFT_DAYS', '30', parseCount, 'a whole number of days, or 0'),
+    maxStateBytes: read(
+      'PLINTH_MAX_STATE_BYTES',
+      String(256 * 2 ** 20),
+      parseCount,
+      'a whole number of bytes',
+    ),
+    runs: readRuns(environment, dataDir, read),
     metricsListen: environment['PLINTH_METRICS_LISTEN']
       ? read('PLINTH_METRICS_LISTEN', '', parseListen, 'host:port, such as 127.0.0.1:9090')
       : undefined,
@@ -82,6 +111,28 @@ export function readConfig(environment: Environment): Config {
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return config
+}
+
+type Read = <T>(name: string, fallback: string, parse: (text: string) => T | undefined, rule: string) => T
+
+function readRuns(environment: Environment, dataDir: string, read: Read): RunConfig {
+  return {
+    workers: read('PLINTH_RUN_WORKERS', '2', parseCount, 'a whole number of runs'),
+    organizationConcurrency: read(
+      'PLINTH_ORGANIZATION_CONCURRENCY',
+      '10',
+      (text) => parseCount(text) || undefined,
+      'a whole number of runs, at least 1',
+    ),
+    sandbox: read('PLINTH_SANDBOX', 'auto', parseSandbox, 'auto, bwrap or none'),
+    workDir: resolve(environment['PLINTH_RUN_DIR'] || join(dataDir, 'runs')),
+    enginesDir: resolve(environment['PLINTH_ENGINES_DIR'] || join(dataDir, 'engines')),
+    engineMirror: environment['PLINTH_ENGINE_MIRROR']
+      ? read('PLINTH_ENGINE_MIRROR', '', parseUrl, 'an http:// or https:// URL without a query')
+      : undefined,
+    planTimeout: read('PLINTH_PLAN_TIMEOUT', '7200', parseCount, 'a whole number of seconds'),
+    applyTimeout: read('PLINTH_APPLY_TIMEOUT', '86400', parseCount, 'a whole number of seconds'),
+  }
 }
 
 function parseListen(text: string) {
@@ -124,6 +175,10 @@ function parseNetworks(text: string): string[] | undefined {
 
 function parseCount(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+function parseSandbox(text: string): RunConfig['sandbox'] | undefined {
+  return text === 'auto' || text === 'bwrap' || text === 'none' ? text : undefined
 }
 
 function parseSwitch(text: string): boolean | undefined {

@@ -12,10 +12,12 @@ export interface Secrets {
   metricsToken: string | undefined
   /** A key for one purpose, derived from the server's secret key. */
   derive: (purpose: string) => Buffer
+  /** Keys that seal what is stored: the current one, then those that it replaced. */
+  vaultKeys: readonly [Buffer, ...Buffer[]]
 }
 
 /**
- * Reads `PLINTH_ADMIN_TOKEN`, `PLINTH_METRICS_TOKEN` and `PLINTH_SECRET_KEY`; without the last a key is made at
+ * Reads `PLINTH_ADMIN_TOKEN`, `PLINTH_METRICS_TOKEN`, `PLINTH_OLD_SECRET_KEYS` and `PLINTH_SECRET_KEY`; without the last a key is made at
  * the first start and kept in the data directory, readable by its owner only.
  */
 export function readSecrets(environment: Record<string, string | undefined>, dataDir: string): Secrets {
@@ -28,11 +30,26 @@ export function readSecrets(environment: Record<string, string | undefined>, dat
     throw new ConfigError('PLINTH_METRICS_TOKEN must have at least 16 characters')
   }
   const key = readKey(environment['PLINTH_SECRET_KEY'], dataDir)
+  const oldKeys = readOldKeys(environment['PLINTH_OLD_SECRET_KEYS'])
   return {
     adminToken,
     metricsToken,
-    derive: (purpose) => Buffer.from(hkdfSync('sha256', key, '', `plinth ${purpose}`, 32)),
+    derive: (purpose) => derive(key, purpose),
+    vaultKeys: [derive(key, 'vault'), ...oldKeys.map((old) => derive(old, 'vault'))],
   }
+}
+
+function derive(key: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `plinth ${purpose}`, 32))
+}
+
+function readOldKeys(text: string | undefined): Buffer[] {
+  const keys = (text ?? '').split(',').flatMap((key) => key.trim() || [])
+  if (keys.some((key) => key.length < 32))
+    throw new ConfigError(
+      'PLINTH_OLD_SECRET_KEYS must be keys of at least 32 characters, separated by commas',
+    )
+  return keys.map((key) => Buffer.from(key))
 }
 
 /** Where the secret key is kept, unless the operator chose it. */

@@ -5,6 +5,11 @@ import * as registry from './migrations/0003-registry.ts'
 import * as jobs from './migrations/0004-jobs.ts'
 import * as sessions from './migrations/0005-sessions.ts'
 import * as listIndexes from './migrations/0006-list-indexes.ts'
+import * as runs from './migrations/0010-runs.ts'
+import * as state from './migrations/0011-state.ts'
+import * as variables from './migrations/0012-variables.ts'
+import * as agents from './migrations/0013-agents.ts'
+import * as runSurroundings from './migrations/0014-run-surroundings.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -18,6 +23,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004-jobs': jobs,
   '0005-sessions': sessions,
   '0006-list-indexes': listIndexes,
+  '0010-runs': runs,
+  '0011-state': state,
+  '0012-variables': variables,
+  '0013-agents': agents,
+  '0014-run-surroundings': runSurroundings,
 }
 
 /** The migrations of this Plinth, in order. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizeAnyone } from '../auth/authorize.ts'
 import { NO_ACCESS } from '../auth/permissions.ts'
 import { FileBlobStore } from '../blobs/file.ts'
+import { SealedBlobs } from '../blobs/sealed.ts'
 import { readConfig } from '../config/config.ts'
 import type { Services } from '../context.ts'
 import { connect } from '../db/connect.ts'
@@ -15,6 +16,7 @@ import { readingHandle } from '../db/transaction.ts'
 import { AppError, refuse } from '../lib/errors.ts'
 import { Links } from '../lib/links.ts'
 import { Metrics } from '../lib/metrics.ts'
+import { Vault } from '../lib/vault.ts'
 import { many } from './jsonapi.ts'
 import type { App, Routes } from './routes.ts'
 import { input, Text } from './schema.ts'
@@ -60,12 +62,16 @@ describe('the server', () => {
         done()
       },
     })
+    const vault = new Vault([Buffer.alloc(32)])
+    const blobs = await FileBlobStore.open(config.blobs.path)
     services = {
       config,
       baseUrl: 'https://plinth.example.com',
       connection,
       db: readingHandle(connection),
-      blobs: await FileBlobStore.open(config.blobs.path),
+      blobs,
+      sealed: new SealedBlobs(blobs, vault),
+      vault,
       links: new Links(Buffer.alloc(32), () => 'https://plinth.example.com'),
       log: pino({}, sink),
       metrics: new Metrics(),

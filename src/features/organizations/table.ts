@@ -17,6 +17,7 @@ export interface OrganizationTable {
   sendPassingStatuses: boolean
   defaultExecutionMode: string
   defaultProjectId: string | null
+  defaultAgentPoolId: string | null
   /** Whether a deleted provider version may be made again with other contents. */
   providerVersionReuseEnabled: boolean
   createdAt: Immutable<Timestamp>

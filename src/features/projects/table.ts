@@ -7,6 +7,7 @@ export interface ProjectTable {
   description: string
   autoDestroyActivityDuration: string | null
   defaultExecutionMode: string | null
+  defaultAgentPoolId: string | null
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
 }

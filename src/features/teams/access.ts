@@ -11,6 +11,10 @@ export async function loadAccess(db: Db, subject: Subject, organizationId: strin
   if (subject.kind === 'organization') {
     return subject.id === organizationId ? { ...NO_ACCESS, member: true, organizationToken: true } : NO_ACCESS
   }
+  if (subject.kind === 'agent') return NO_ACCESS
+  if (subject.kind === 'run') {
+    return subject.organizationId === organizationId ? { ...NO_ACCESS, run: true } : NO_ACCESS
+  }
   if (subject.kind === 'team') {
     const team = subject.organizationId === organizationId && (await store.findAccess(db, subject.id))
     return team ? sumOf([team]) : NO_ACCESS
@@ -34,6 +38,7 @@ function sumOf(teams: readonly TeamAccess[]): Access {
     member: true,
     owner: teams.some((team) => team.isOwners),
     organizationToken: false,
+    run: false,
     grants,
     teamIds: teams.flatMap((team) => team.id ?? []),
   }

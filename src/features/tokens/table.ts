@@ -1,6 +1,6 @@
 import type { Immutable, Timestamp } from '../../db/columns.ts'
 
-/** Exactly one of the three owners is set. */
+/** Exactly one of the five owners is set. */
 export interface TokenTable {
   id: Immutable<string>
   /** SHA-256 of the token, hexadecimal; the token itself is shown once and never stored. */
@@ -8,6 +8,8 @@ export interface TokenTable {
   userId: Immutable<string | null>
   teamId: Immutable<string | null>
   organizationId: Immutable<string | null>
+  agentPoolId: Immutable<string | null>
+  runId: Immutable<string | null>
   createdById: Immutable<string | null>
   description: Immutable<string | null>
   /** The first site admin's token, which follows the configuration. */

@@ -34,6 +34,13 @@ export interface WorkspaceTable {
   lockedReason: string | null
   lockedByUserId: string | null
   lockedByTeamId: string | null
+  /** The run that changes its infrastructure now, and holds the lock for that. */
+  lockedByRunId: string | null
+  /** The last run that held the lock. */
+  currentRunId: string | null
+  /** Null where the project's or else the organization's applies. */
+  agentPoolId: string | null
+  sshKeyId: string | null
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
 }

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { openPart, sealPart, TAG_BYTES, type Vault, VaultError, WRAPPED_BYTES } from '../lib/vault.ts'
+import { type BlobStore, BlobTooLarge, type ByteRange, type StagedBytes } from './blob-store.ts'
+
+// A sealed blob: eight bytes that say so, the wrapped data key, then parts of 64 kB, each with its tag. The nonce
+// of a part is its number, and whether it is the last: parts cannot be exchanged, and none can be missing.
+
+const MAGIC = Buffer.from('PLSEAL1\n')
+const HEADER_BYTES = MAGIC.length + WRAPPED_BYTES
+const PART_BYTES = 64 * 1024
+const SEALED_PART_BYTES = PART_BYTES + TAG_BYTES
+
+/** A BlobStore whose bytes are encrypted where they lie. Sizes, digests and ranges are those of the plain bytes. */
+export class SealedBlobs {
+  readonly #blobs: BlobStore
+  readonly #vault: Vault
+
+  constructor(blobs: BlobStore, vault: Vault) {
+    this.#blobs = blobs
+    this.#vault = vault
+  }
+
+  /** Receives a stream, sealing it on the way. Throws `BlobTooLarge` beyond `maxBytes`, keeping nothing. */
+  async stage(source: Readable, maxBytes: number): Promise<StagedBytes> {
+    const { key, wrapped } = this.#vault.newDataKey()
+    const hash = createHash('sha256')
+    let size = 0
+    async function* plain(): AsyncGenerator<Buffer> {
+      for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        size += chunk.length
+        if (size > maxBytes) throw new BlobTooLarge(`more than ${maxBytes} bytes`)
+        hash.update(chunk)
+        yield chunk
+      }
+    }
+    const sealed = Readable.from(seal(plain(), key, wrapped), { objectMode: false })
+    const staged = await this.#blobs.stage(sealed, Number.POSITIVE_INFINITY)
+    return {
+      size,
+      sha256: hash.digest('hex'),
+      read: async () => {
+        const bytes = await staged.read()
+        return collect(open(Readable.from([bytes.subarray(HEADER_BYTES)]), this.#keyOf(bytes), 0))
+      },
+      store: staged.store,
+      discard: staged.discard,
+    }
+  }
+
+  /** Streams the plain bytes of a blob or a part of it. Throws when there is none. */
+  async read(storedAs: string, range?: ByteRange): Promise<Readable> {
+    const header = await collect(await this.#blobs.read(storedAs, { start: 0, end: HEADER_BYTES - 1 }))
+    const key = this.#keyOf(header)
+    const first = Math.floor((range?.start ?? 0) / PART_BYTES)
+    const start = HEADER_BYTES + first * SEALED_PART_BYTES
+    const end = range && HEADER_BYTES + (Math.floor(range.end / PART_BYTES) + 1) * SEALED_PART_BYTES - 1
+    const sealed = await this.#blobs.read(storedAs, { start, end: end ?? Number.POSITIVE_INFINITY })
+    const plain = open(sealed, key, first, range === undefined)
+    return Readable.from(range ? cut(plain, range, first * PART_BYTES) : plain, { objectMode: false })
+  }
+
+  /** Seals a blob with the vault's current key, unless it is already; whether it did. */
+  async reseal(storedAs: string): Promise<boolean> {
+    const header = await collect(await this.#blobs.read(storedAs, { start: 0, end: HEADER_BYTES - 1 }))
+    if (!header.subarray(0, MAGIC.length).equals(MAGIC)) return false
+    const wrapped = this.#vault.rewrap(header.subarray(MAGIC.length))
+    if (!wrapped) return false
+    const rest = await this.#blobs.read(storedAs, { start: HEADER_BYTES, end: Number.POSITIVE_INFINITY })
+    async function* renewed(wrappedAnew: Buffer): AsyncGenerator<Buffer> {
+      yield Buffer.concat([MAGIC, wrappedAnew])
+      yield* rest
+    }
+    const staged = await this.#blobs.stage(
+      Readable.from(renewed(wrapped), { objectMode: false }),
+      Number.POSITIVE_INFINITY,
+    )
+    await staged.store(storedAs)
+    return true
+  }
+
+  #keyOf(header: Buffer): Buffer {
+    if (!header.subarray(0, MAGIC.length).equals(MAGIC)) throw new VaultError('not a sealed blob')
+    return this.#vault.unwrap(header.subarray(MAGIC.length, HEADER_BYTES))
+  }
+}
+
+function nonceOf(part: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(12)
+  nonce.writeBigUInt64BE(BigInt(part), 0)
+  nonce[11] = isLast ? 1 : 0
+  return nonce
+}
+
+async function* seal(plain: AsyncIterable<Buffer>, key: Buffer, wrapped: Buffer): AsyncGenerator<Buffer> {
+  yield Buffer.concat([MAGIC, wrapped])
+  let part = 0
+  let before: Buffer | undefined
+  for await (const bytes of inParts(plain, PART_BYTES)) {
+    if (before) yield sealPart(key, nonceOf(part++, false), before)
+    before = bytes
+  }
+  yield sealPart(key, nonceOf(part, true), before ?? Buffer.alloc(0))
+}
+
+/** The plain bytes from part `first` on; `toTheEnd` makes sure that the last part is the one that was sealed last. */
+async function* open(
+  sealed: AsyncIterable<Buffer>,
+  key: Buffer,
+  first: number,
+  toTheEnd = true,
+): AsyncGenerator<Buffer> {
+  let part = first
+  let before: Buffer | undefined
+  for await (const bytes of inParts(sealed, SEALED_PART_BYTES)) {
+    if (before) yield openPart(key, nonceOf(part++, false), before)
+    before = bytes
+  }
+  if (before && (toTheEnd || before.length < SEALED_PART_BYTES))
+    yield openPart(key, nonceOf(part, true), before)
+  else if (before) yield openEither(key, part, before)
+  else if (toTheEnd) throw new VaultError('what was sealed ends too soon')
+}
+
+/** A full part at the end of a range may or may not be the blob's last. */
+function openEither(key: Buffer, part: number, sealed: Buffer): Buffer {
+  try {
+    return openPart(key, nonceOf(part, false), sealed)
+  } catch {
+    return openPart(key, nonceOf(part, true), sealed)
+  }
+}
+
+/** The same bytes in parts of `length`, the last of which may be shorter. */
+async function* inParts(source: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
+  let kept: Buffer[] = []
+  let size = 0
+  for await (const chunk of source) {
+    kept.push(chunk)
+    size += chunk.length
+    if (size < length) continue
+    const bytes = Buffer.concat(kept)
+    let from = 0
+    for (; bytes.length - from >= length; from += length) yield bytes.subarray(from, from + length)
+    const rest = bytes.subarray(from)
+    kept = rest.length > 0 ? [rest] : []
+    size = rest.length
+  }
+  if (size > 0) yield Buffer.concat(kept)
+}
+
+/** Bytes `start` to `end` of a blob whose bytes from `offset` on are `plain`. */
+async function* cut(plain: AsyncIterable<Buffer>, { start, end }: ByteRange, offset: number) {
+  let at = offset
+  for await (const bytes of plain) {
+    const from = Math.max(0, start - at)
+    const to = Math.min(bytes.length, end + 1 - at)
+    if (to > from) yield bytes.subarray(from, to)
+    at += bytes.length
+    if (at > end) return
+  }
+}
+
+async function collect(source: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of source) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

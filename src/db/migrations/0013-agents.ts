@@ -1,0 +1,63 @@
+import type { Kysely } from 'kysely'
+
+/** Agents and their pools, and the tokens of agents and of runs. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('agent_pools')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('organization_id', 'text', (column) =>
+      column.notNull().references('organizations.id').onDelete('cascade'),
+    )
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('organization_scoped', 'boolean', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .addUniqueConstraint('agent_pools_name', ['organization_id', 'name'])
+    .execute()
+  for (const kind of ['workspace', 'project'] as const) {
+    const table = `agent_pool_${kind}s`
+    await db.schema
+      .createTable(table)
+      .addColumn('agent_pool_id', 'text', (column) =>
+        column.notNull().references('agent_pools.id').onDelete('cascade'),
+      )
+      .addColumn(`${kind}_id`, 'text', (column) =>
+        column.notNull().references(`${kind}s.id`).onDelete('cascade'),
+      )
+      .addPrimaryKeyConstraint(`${table}_key`, ['agent_pool_id', `${kind}_id`])
+      .execute()
+    await db.schema.createIndex(`${table}_${kind}`).on(table).column(`${kind}_id`).execute()
+  }
+  await db.schema
+    .createTable('agents')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('agent_pool_id', 'text', (column) =>
+      column.notNull().references('agent_pools.id').onDelete('cascade'),
+    )
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('version', 'text', (column) => column.notNull())
+    .addColumn('ip_address', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('last_ping_at', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema.createIndex('agents_pool').on('agents').columns(['agent_pool_id', 'created_at']).execute()
+  await db.schema
+    .alterTable('tokens')
+    .addColumn('agent_pool_id', 'text', (column) => column.references('agent_pools.id').onDelete('cascade'))
+    .execute()
+  await db.schema
+    .alterTable('tokens')
+    .addColumn('run_id', 'text', (column) => column.references('runs.id').onDelete('cascade'))
+    .execute()
+  await db.schema
+    .alterTable('workspaces')
+    .addColumn('agent_pool_id', 'text', (column) => column.references('agent_pools.id').onDelete('set null'))
+    .execute()
+  await db.schema
+    .alterTable('projects')
+    .addColumn('default_agent_pool_id', 'text', (column) =>
+      column.references('agent_pools.id').onDelete('set null'),
+    )
+    .execute()
+  await db.schema.alterTable('organizations').addColumn('default_agent_pool_id', 'text').execute()
+}

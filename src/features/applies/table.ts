@@ -1,0 +1,3 @@
+import type { PhaseColumns } from '../plans/service.ts'
+
+export type ApplyTable = PhaseColumns

@@ -1,0 +1,1 @@
+export type { PhaseColumns, PhaseStatus } from './table.ts'

@@ -1,0 +1,13 @@
+import type { Immutable, Timestamp } from '../../db/columns.ts'
+
+/** Something that happened to a run, for people. */
+export interface RunEventTable {
+  id: Immutable<string>
+  runId: Immutable<string>
+  action: Immutable<string>
+  description: Immutable<string | null>
+  actorUserId: Immutable<string | null>
+  actorTeamId: Immutable<string | null>
+  commentId: Immutable<string | null>
+  createdAt: Immutable<Timestamp>
+}

@@ -1,0 +1,1 @@
+export type { VariableColumns } from './table.ts'
