@@ -8,6 +8,8 @@ export interface StagedBytes {
   sha256: string
   /** All of it in memory; for files that are known to be small. */
   read: () => Promise<Buffer>
+  /** The same as a stream, as often as wanted until the bytes are stored or discarded. */
+  stream: () => Readable
   /** Makes the bytes durable under `key`, replacing what was there. */
   store: (key: string) => Promise<void>
   /** Drops the bytes; does nothing once they are stored. */

@@ -68,6 +68,7 @@ export class FileBlobStore implements BlobStore {
       ...received,
       path,
       read: () => readFile(path),
+      stream: () => createReadStream(path, { highWaterMark: READ_BATCH }),
       store: async (key) => {
         const target = this.#path(key)
         await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(refuseFull)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { openPart, sealPart, TAG_BYTES, type Vault, VaultError, WRAPPED_BYTES } from '../lib/vault.ts'
 import { type BlobStore, BlobTooLarge, type ByteRange, type StagedBytes } from './blob-store.ts'
@@ -39,10 +40,8 @@ export class SealedBlobs {
     return {
       size,
       sha256: hash.digest('hex'),
-      read: async () => {
-        const bytes = await staged.read()
-        return collect(open(Readable.from([bytes.subarray(HEADER_BYTES)]), this.#keyOf(bytes), 0))
-      },
+      read: () => collect(this.#openFile(staged.path)),
+      stream: () => Readable.from(this.#openFile(staged.path), { objectMode: false }),
       store: staged.store,
       discard: staged.discard,
     }
@@ -77,6 +76,11 @@ export class SealedBlobs {
     )
     await staged.store(storedAs)
     return true
+  }
+
+  async *#openFile(path: string): AsyncGenerator<Buffer> {
+    const header = await collect(createReadStream(path, { end: HEADER_BYTES - 1 }))
+    yield* open(createReadStream(path, { start: HEADER_BYTES }), this.#keyOf(header), 0)
   }
 
   #keyOf(header: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
-import type { StagedBlob } from '../blobs/blob-store.ts'
+import type { StagedBlob, StagedBytes } from '../blobs/blob-store.ts'
 import { BlobTooLarge } from '../blobs/blob-store.ts'
 import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
@@ -16,22 +16,34 @@ const CONFIG = { public: true, signedLink: true } as const
 
 const doc = documents('Storage', 'Files, behind links that the server makes and that end by themselves.')
 
-/** Serves one kind of upload link: `PUT` of raw bytes, any content type, no token. */
-export interface Upload {
+interface AnyUpload {
   kind: string
   /** For the documentation: its name in an operation's, and what it is. */
   name: string
   about: string
   /** Throws when there is nothing the link could fill. Runs before the bytes are read. */
   expect: (ctx: Ctx, id: string) => Promise<unknown>
-  /** Checks and stores the bytes. What it does not store is discarded. */
-  accept: (ctx: Ctx, id: string, staged: StagedBlob) => Promise<void>
   maxBytes: (ctx: Ctx) => number
 }
 
+interface PlainUpload extends AnyUpload {
+  sealed?: never
+  /** Checks and stores the bytes. What it does not store is discarded. */
+  accept: (ctx: Ctx, id: string, staged: StagedBlob) => Promise<void>
+}
+
+/** The bytes are sealed as they come. */
+interface SealedUpload extends AnyUpload {
+  sealed: true
+  accept: (ctx: Ctx, id: string, staged: StagedBytes) => Promise<void>
+}
+
+/** Serves one kind of upload link: `PUT` of raw bytes, any content type, no token. */
+export type Upload = PlainUpload | SealedUpload
+
 /** Mounts the address that `links.sign({ method: 'PUT', kind, id })` points to. */
 export function mountUpload(app: App, upload: Upload): void {
-  const { kind, expect, accept, maxBytes } = upload
+  const { kind, expect, maxBytes } = upload
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -47,13 +59,7 @@ export function mountUpload(app: App, upload: Upload): void {
         },
       },
       async (request, reply) => {
-        const { ctx, path } = request
-        const staged = await stage(request, maxBytes(ctx))
-        try {
-          await accept(ctx, path.id, staged)
-        } finally {
-          await staged.discard()
-        }
+        await receive(request, upload)
         return reply.code(200).send()
       },
     )
@@ -73,9 +79,21 @@ function uploadDoc({ name, about }: Upload) {
   })
 }
 
-async function stage(request: FastifyRequest, maxBytes: number): Promise<StagedBlob> {
+async function receive(request: FastifyRequest, upload: Upload): Promise<void> {
+  const { ctx, path } = request
+  const maxBytes = upload.maxBytes(ctx)
+  if (upload.sealed) {
+    const staged = await stage(request, maxBytes, () => ctx.sealed.stage(request.raw, maxBytes))
+    await upload.accept(ctx, path.id, staged).finally(staged.discard)
+  } else {
+    const staged = await stage(request, maxBytes, () => ctx.blobs.stage(request.raw, maxBytes))
+    await upload.accept(ctx, path.id, staged).finally(staged.discard)
+  }
+}
+
+async function stage<T>(request: FastifyRequest, maxBytes: number, take: () => Promise<T>): Promise<T> {
   try {
-    return await request.ctx.blobs.stage(request.raw, maxBytes)
+    return await take()
   } catch (error) {
     cutOffLater(request)
     if (error instanceof BlobTooLarge) throw tooLarge(maxBytes)
@@ -120,6 +138,7 @@ export function fileLink(ctx: Ctx, { name, kind, id, filename, isUploaded, mayUp
 /** A stored file, as a download answers it. */
 export interface StoredFile {
   blobKey: string
+  sealed?: boolean
   /** Bytes. */
   size: number
   /** Hexadecimal. */
@@ -179,7 +198,8 @@ async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFi
   }
   reply.header('content-length', range ? range.end - range.start + 1 : file.size)
   if (request.method === 'HEAD' || file.size === 0) return reply.send()
-  return reply.send(await request.ctx.blobs.read(file.blobKey, range))
+  const { blobs, sealed } = request.ctx
+  return reply.send(await (file.sealed ? sealed : blobs).read(file.blobKey, range))
 }
 
 /** The one range that was asked for; several at once are answered with the whole file, as RFC 9110 allows. */
@@ -191,6 +211,7 @@ function wantedRange({ headers }: FastifyRequest, size: number, etag: string) {
   return ranges[0]
 }
 
-function verifyLink({ ctx, path }: FastifyRequest, target: LinkTarget): void {
+/** 404 unless the address was signed for `target` and still holds. */
+export function verifyLink({ ctx, path }: FastifyRequest, target: LinkTarget): void {
   if (!ctx.links.verify(target, path.expires, path.signature, ctx.now())) throw notFound()
 }
