@@ -15,22 +15,36 @@ export function lock(ctx: Ctx, id: string, reason: string | null): Promise<Works
   })
 }
 
+/** Called in the transaction in which somebody unlocks a workspace. */
+type UnlockListener = (tx: Ctx, workspaceId: string) => Promise<void>
+
+const unlockListeners: UnlockListener[] = []
+
+/** What waits for the workspace may go on; a listener that throws keeps it locked. */
+export function onUnlock(listener: UnlockListener): void {
+  unlockListeners.push(listener)
+}
+
 /** Unlocks a workspace that the subject has locked. */
 export function unlock(ctx: Ctx, id: string): Promise<Workspace> {
   return change(ctx, id, 'unlock', async (tx) => {
-    if (await store.unlock(tx.db, id, holderOf(tx))) return
+    if (await store.unlock(tx.db, id, holderOf(tx))) return tellUnlocked(tx, id)
     const workspace = await service.reread(tx, id)
     throw new AppError('conflict', workspace.locked ? await describeLock(tx, workspace) : UNLOCKED)
   })
 }
 
-/** Unlocks a workspace whoever has locked it. */
+/** Unlocks a workspace whoever has locked it, except a run: that has to end. */
 export function forceUnlock(ctx: Ctx, id: string): Promise<Workspace> {
   return change(ctx, id, 'force-unlock', async (tx) => {
-    if (await store.unlock(tx.db, id)) return
-    await service.reread(tx, id)
-    throw new AppError('conflict', UNLOCKED)
+    if (await store.unlock(tx.db, id)) return tellUnlocked(tx, id)
+    const workspace = await service.reread(tx, id)
+    throw new AppError('conflict', workspace.locked ? await describeLock(tx, workspace) : UNLOCKED)
   })
+}
+
+async function tellUnlocked(tx: Ctx, id: string): Promise<void> {
+  for (const listener of unlockListeners) await listener(tx, id)
 }
 
 const UNLOCKED = 'Workspace is already unlocked.'
@@ -61,8 +75,11 @@ function holderOf(ctx: Ctx): Holder {
   return { lockedByUserId: kind === 'user' ? id : null, lockedByTeamId: kind === 'team' ? id : null }
 }
 
-/** Clients look for "is locked by User" and "is locked by Team". */
-async function describeLock(ctx: Ctx, holder: Holder): Promise<string> {
+/** Clients look for "is locked by Run", "is locked by User" and "is locked by Team". */
+async function describeLock(ctx: Ctx, holder: Workspace): Promise<string> {
+  if (holder.lockedByRunId) {
+    return `Workspace is locked by Run ${holder.lockedByRunId}. Cancel or discard the run, or wait until it has ended.`
+  }
   const name = await store.findHolderName(ctx.db, holder)
   if (name === undefined) return 'Workspace is locked by somebody who no longer exists; force-unlock it.'
   return `Workspace is locked by ${holder.lockedByUserId ? 'User' : 'Team'} ${name}.`

@@ -145,18 +145,22 @@ const NOT_YET_MEASURED = {
 } as const
 
 function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagBinding[] | undefined) {
-  const { id, organizationName, lockedByTeamId, lockedByUserId } = workspace
+  const { id, organizationName, lockedByTeamId, lockedByUserId, lockedByRunId } = workspace
   return {
     organization: toOne('organizations', organizationName),
     project: {
       ...toOne('projects', workspace.projectId),
       links: { related: `/api/v2/projects/${workspace.projectId}` },
     },
-    'locked-by': lockedByTeamId ? toOne('teams', lockedByTeamId) : toOne('users', lockedByUserId),
+    'locked-by': lockedByRunId
+      ? toOne('runs', lockedByRunId)
+      : lockedByTeamId
+        ? toOne('teams', lockedByTeamId)
+        : toOne('users', lockedByUserId),
     'agent-pool': toOne('agent-pools', null),
     'ssh-key': toOne('ssh-keys', null),
-    'current-run': toOne('runs', null),
-    'latest-run': toOne('runs', null),
+    'current-run': toOne('runs', workspace.currentRunId),
+    'latest-run': toOne('runs', workspace.latestRunId),
     'current-state-version': toOne('state-versions', null),
     'current-configuration-version': toOne('configuration-versions', null),
     'current-assessment-result': toOne('assessment-results', null),

@@ -186,7 +186,7 @@ export const ShownWorkspace = Shown('Workspace', TYPE, {
   relationships: {
     organization: Related('organizations'),
     project: Related('projects'),
-    'locked-by': RelatedOrNone('users', 'teams'),
+    'locked-by': RelatedOrNone('users', 'teams', 'runs'),
     'agent-pool': RelatedOrNone('agent-pools'),
     'ssh-key': RelatedOrNone('ssh-keys'),
     'current-run': RelatedOrNone('runs'),

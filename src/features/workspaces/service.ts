@@ -183,6 +183,24 @@ export async function reread(tx: Ctx, id: string): Promise<Workspace> {
   return workspace
 }
 
+/**
+ * The lock of a workspace, held still until the transaction ends: whoever decides by it takes it first, so that two
+ * decisions about one workspace come one after the other. Undefined when the workspace is gone.
+ */
+export function hold(tx: Ctx, id: string) {
+  return store.hold(tx.db, id)
+}
+
+/** Gives an unlocked workspace, which the caller holds, to a run. */
+export function lockForRun(tx: Ctx, id: string, runId: string): Promise<void> {
+  return store.lockForRun(tx.db, id, runId)
+}
+
+/** Takes it back, if it is the run's. */
+export function unlockOfRun(tx: Ctx, id: string, runId: string): Promise<void> {
+  return store.unlockOfRun(tx.db, id, runId)
+}
+
 export function ownerOf({ id, organizationId, projectId }: Workspace): Owner {
   return { kind: 'workspaces', id, organizationId, projectId }
 }

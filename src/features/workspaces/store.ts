@@ -11,6 +11,7 @@ export interface Workspace extends Selectable<WorkspaceTable> {
   /** What applies unless the workspace has its own. */
   inheritedExecutionMode: string
   projectAutoDestroyActivityDuration: string | null
+  latestRunId: string | null
   /** Flat tags, and the keys of bindings without a value, which clients take for the same; by name. */
   tagNames: string[]
 }
@@ -40,6 +41,14 @@ function select(db: Db) {
       'organizations.name as organizationName',
       'organizations.allowForceDeleteWorkspaces as allowForceDelete',
       'projects.autoDestroyActivityDuration as projectAutoDestroyActivityDuration',
+      eb
+        .selectFrom('runs')
+        .select('runs.id')
+        .whereRef('runs.workspaceId', '=', 'workspaces.id')
+        .orderBy('runs.createdAt', 'desc')
+        .orderBy('runs.id', 'desc')
+        .limit(1)
+        .as('latestRunId'),
       eb.fn
         .coalesce('projects.defaultExecutionMode', 'organizations.defaultExecutionMode')
         .as('inheritedExecutionMode'),
@@ -178,6 +187,7 @@ export async function unlock(db: Db, id: string, holder?: Holder): Promise<boole
     .set({ locked: false, lockedReason: null, lockedByUserId: null, lockedByTeamId: null })
     .where('id', '=', id)
     .where('locked', '=', true)
+    .where('lockedByRunId', 'is', null)
   if (holder) {
     locked = locked
       .where('lockedByUserId', 'is not distinct from', holder.lockedByUserId)
@@ -185,6 +195,44 @@ export async function unlock(db: Db, id: string, holder?: Holder): Promise<boole
   }
   const { numUpdatedRows } = await locked.executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
+}
+
+/** The lock of the workspace, which nobody else can change before the transaction has ended. */
+export function hold(db: Db, id: string) {
+  return db
+    .selectFrom('workspaces')
+    .select([
+      'id',
+      'organizationId',
+      'projectId',
+      'locked',
+      'lockedByRunId',
+      'lockedByUserId',
+      'lockedByTeamId',
+    ])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Locks an unlocked workspace for a run. */
+export async function lockForRun(db: Db, id: string, runId: string): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set({ locked: true, lockedReason: null, lockedByRunId: runId, currentRunId: runId })
+    .where('id', '=', id)
+    .where('locked', '=', false)
+    .execute()
+}
+
+/** Unlocks the workspace if the run has locked it. */
+export async function unlockOfRun(db: Db, id: string, runId: string): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set({ locked: false, lockedByRunId: null })
+    .where('id', '=', id)
+    .where('lockedByRunId', '=', runId)
+    .execute()
 }
 
 /** What the holder is called: a user's or a team's name. */
