@@ -9,6 +9,8 @@ import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
 import { routesOf as documentationOf } from './features/documentation/routes.ts'
 import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
+import { moveLogs } from './features/logs/jobs.ts'
+import { routes as logs } from './features/logs/routes.ts'
 import { sweepCodes } from './features/oauth/jobs.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
 import { withdraw as withdrawCodes } from './features/oauth/service.ts'
@@ -63,6 +65,7 @@ const ROUTES: readonly Routes[] = [
   discovery,
   documentationOf(() => describeApi()),
   gpgKeys,
+  logs,
   oauth,
   organizationMemberships,
   organizations,
@@ -89,7 +92,7 @@ export async function describeApi(): Promise<OpenApi> {
 }
 
 /** Every kind of background work. */
-const JOBS: readonly Job[] = [removeAbandonedDrafts, sweepBlobs, sweepCodes, sweepSessions]
+const JOBS: readonly Job[] = [moveLogs, removeAbandonedDrafts, sweepBlobs, sweepCodes, sweepSessions]
 
 export interface RunningServer {
   /** The public address. */

@@ -214,6 +214,7 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   downloadProviderShasumsByName: LINK,
   downloadProviderShasumsSignature: LINK,
   downloadProviderShasumsSignatureByName: LINK,
+  readLog: LINK,
 
   // Applies, of which there are none yet
   showApply: [],

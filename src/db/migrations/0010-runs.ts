@@ -120,10 +120,17 @@ async function createLogs(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('run_id', 'text', (column) => column.notNull().references('runs.id').onDelete('cascade'))
     .addColumn('length', 'bigint', (column) => column.notNull())
+    .addColumn('written', 'bigint', (column) => column.notNull())
     .addColumn('ended', 'boolean', (column) => column.notNull())
     .addColumn('blob_key', 'text', (column) => column.references('blobs.key'))
     .execute()
   await db.schema.createIndex('logs_run').on('logs').column('run_id').execute()
+  await db.schema
+    .createIndex('logs_in_database')
+    .on('logs')
+    .column('ended')
+    .where(sql.ref('blob_key'), 'is', sql.lit(null))
+    .execute()
   await db.schema
     .createTable('log_chunks')
     .addColumn('log_id', 'text', (column) => column.notNull().references('logs.id').onDelete('cascade'))

@@ -6,6 +6,8 @@ export interface LogTable {
   runId: Immutable<string>
   /** Bytes. */
   length: number
+  /** Bytes that the worker who is at it has handed over, among them. */
+  written: number
   ended: boolean
   /** All of it, once it has ended and was moved out of the database. */
   blobKey: string | null
