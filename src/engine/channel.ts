@@ -8,6 +8,8 @@ export interface RunVariable {
   hcl: boolean
   /** Whether the value must not be seen in the log. */
   sensitive: boolean
+  /** Whether it beats the run's own variables: it is of a set with priority. */
+  priority?: boolean
 }
 
 /** All that a worker has to know to carry out one phase of a run. */
