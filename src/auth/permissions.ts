@@ -60,10 +60,10 @@ interface Rule {
 
 const everyMember: Rule = { members: true, organizationToken: true }
 const ownersOnly: Rule = { organizationToken: true }
-const workspaceReaders: Rule = {
+const workspaceReaders = {
   grants: ['read-workspaces', 'manage-workspaces', 'read-projects', 'manage-projects'],
   organizationToken: true,
-}
+} satisfies Rule
 /** A person or a team answers for what runs change, never the organization's token. */
 const workspaceOperators: Rule = { grants: ['manage-workspaces', 'manage-projects'] }
 
@@ -95,12 +95,17 @@ export const PERMISSIONS = {
   'runs:read': workspaceReaders,
   'runs:queue': workspaceOperators,
   'runs:apply': workspaceOperators,
+  /** Past what others do with a workspace. */
+  'runs:force': workspaceOperators,
   'state-versions:read': workspaceReaders,
   'state-versions:read-outputs': workspaceReaders,
   'state-versions:create': workspaceOperators,
   'variables:read': workspaceReaders,
   'variables:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
-  'agent-pools:read': workspaceReaders,
+  'agent-pools:read': {
+    grants: [...workspaceReaders.grants, 'manage-agent-pools'],
+    organizationToken: true,
+  },
   'agent-pools:manage': { grants: ['manage-agent-pools'], organizationToken: true },
   'ssh-keys:read': { grants: ['manage-vcs-settings', 'manage-workspaces'], organizationToken: true },
   'ssh-keys:manage': { grants: ['manage-vcs-settings'], organizationToken: true },

@@ -7,6 +7,7 @@ export const FAILURES = {
   methodNotAllowed: { status: 405, title: 'method not allowed' },
   requestTimeout: { status: 408, title: 'request timeout' },
   conflict: { status: 409, title: 'conflict' },
+  gone: { status: 410, title: 'gone' },
   tooLarge: { status: 413, title: 'content too large' },
   uriTooLong: { status: 414, title: 'uri too long' },
   unsupportedMediaType: { status: 415, title: 'invalid content type' },

@@ -125,6 +125,11 @@ export function allows(event: RunEvent, status: RunStatus): boolean {
   return (TRANSITIONS[event].run.from as readonly RunStatus[]).includes(status)
 }
 
+/** Whether a run in this state can be given up. */
+export function isDiscardable(status: RunStatus): boolean {
+  return allows('discard', status) || allows('discardPending', status)
+}
+
 export function isFinal(status: RunStatus): boolean {
   return RUN_STATES[status].final
 }

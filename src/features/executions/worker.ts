@@ -1,0 +1,37 @@
+import type { Ctx } from '../../context.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
+import type { Execution } from './store.ts'
+import * as store from './store.ts'
+
+/** Who carries out runs: a worker of the server, or an agent. */
+export interface Worker {
+  /** Of the agent, or made up by the server for itself. */
+  id: string
+  /** The agent's; null for the server's own. */
+  pool: { id: string; name: string } | null
+  name: string
+}
+
+/**
+ * Ends the request with 404 unless its subject is the worker: the server itself, or an agent of the pool. The first
+ * statement of everything that workers call.
+ */
+export function authorizeWorker(ctx: Ctx, worker: Worker): void {
+  ctx.request.authorized = true
+  const { subject } = ctx
+  if (subject?.kind === 'system' && !worker.pool) return
+  if (subject?.kind === 'agent' && subject.id === worker.pool?.id) return
+  throw notFound()
+}
+
+/** The execution that the worker holds. Throws 410 when it holds it no longer. */
+export async function getHeld(ctx: Ctx, worker: Worker, id: string): Promise<Execution> {
+  authorizeWorker(ctx, worker)
+  const execution = await store.find(ctx.db, id)
+  if (!execution || execution.workerId !== worker.id || execution.state !== 'running') throw lost()
+  return execution
+}
+
+export function lost(): AppError {
+  return new AppError('gone', 'This execution has ended, or another worker has it.')
+}
