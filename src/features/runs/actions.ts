@@ -138,10 +138,10 @@ export async function discardSaved(tx: Ctx, workspaceId: string, except: string 
 /** Called in the transaction of an action, with what its author had to say. */
 type ActionListener = (tx: Ctx, run: Run, action: string, comment: string | undefined) => Promise<void>
 
-const actionListeners: ActionListener[] = []
+const actionListeners = new Set<ActionListener>()
 
 export function onAction(listener: ActionListener): void {
-  actionListeners.push(listener)
+  actionListeners.add(listener)
 }
 
 function act(

@@ -22,10 +22,10 @@ export interface Changes {
 /** Called in the transaction in which something happens to a run, with the run as it then is. */
 type Listener = (tx: Ctx, run: Run, event: RunEvent) => Promise<void>
 
-const listeners: Listener[] = []
+const listeners = new Set<Listener>()
 
 export function onEvent(listener: Listener): void {
-  listeners.push(listener)
+  listeners.add(listener)
 }
 
 /**

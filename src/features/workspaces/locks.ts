@@ -18,11 +18,11 @@ export function lock(ctx: Ctx, id: string, reason: string | null): Promise<Works
 /** Called in the transaction in which somebody unlocks a workspace. */
 type UnlockListener = (tx: Ctx, workspaceId: string) => Promise<void>
 
-const unlockListeners: UnlockListener[] = []
+const unlockListeners = new Set<UnlockListener>()
 
 /** What waits for the workspace may go on; a listener that throws keeps it locked. */
 export function onUnlock(listener: UnlockListener): void {
-  unlockListeners.push(listener)
+  unlockListeners.add(listener)
 }
 
 /** Unlocks a workspace that the subject has locked. */
