@@ -4,6 +4,8 @@ import { sweepBlobs } from './blobs/jobs.ts'
 import type { Config } from './config/config.ts'
 import type { Secrets } from './config/secrets.ts'
 import type { Services } from './context.ts'
+import { routes as agentPools } from './features/agent-pools/routes.ts'
+import { chooseForOrganization } from './features/agent-pools/service.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
@@ -19,6 +21,7 @@ import { acceptInvitations, addFounder, leaveOwners } from './features/organizat
 import { routes as organizations } from './features/organizations/routes.ts'
 import {
   onCreate as onCreateOrganization,
+  onChooseExecution,
   onRemove as onRemoveOrganization,
 } from './features/organizations/service.ts'
 import { onChange as onChangePassword } from './features/passwords/service.ts'
@@ -61,6 +64,7 @@ import { assemble } from './services.ts'
 /** Every slice, one line each. */
 const ROUTES: readonly Routes[] = [
   applies,
+  agentPools,
   auditTrail,
   discovery,
   documentationOf(() => describeApi()),
@@ -133,6 +137,7 @@ async function serve(
   const { config, metrics } = services
   onCreateOrganization(addFounder)
   onCreateOrganization(createDefaultProject)
+  onChooseExecution(chooseForOrganization)
   onAddress(acceptInvitations)
   onChangePassword(endSessions)
   onChangePassword(withdrawCodes)

@@ -1,6 +1,7 @@
 import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
 import { type Access, NO_ACCESS, type Permission, permits, SYSTEM_ACCESS } from './permissions.ts'
+import type { Subject } from './subject.ts'
 
 /**
  * Ends the request with 404 unless its subject has `permission` in the organization. The first statement of
@@ -48,9 +49,20 @@ export function authorizeSiteAdmin(ctx: Ctx): void {
   if (ctx.subject?.kind !== 'user' || !ctx.subject.isSiteAdmin) throw notFound()
 }
 
-/** Lets every authenticated subject pass, where the answer itself is limited to what the subject may see. */
-export function authorizeAnyone(ctx: Ctx): NonNullable<Ctx['subject']> {
+/**
+ * Lets every authenticated subject pass, where the answer itself is limited to what the subject may see. Agents and
+ * the programs of runs get 404: they have their own addresses, and nothing to see elsewhere.
+ */
+export function authorizeAnyone(ctx: Ctx): Exclude<Subject, { kind: 'agent' | 'run' }> {
   ctx.request.authorized = true
   if (!ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
+  if (ctx.subject.kind === 'agent' || ctx.subject.kind === 'run') throw notFound()
   return ctx.subject
+}
+
+/** The pool of the agent that the request comes from; everybody else gets 404. */
+export function authorizeAgent(ctx: Ctx): { poolId: string; organizationId: string } {
+  ctx.request.authorized = true
+  if (ctx.subject?.kind !== 'agent') throw notFound()
+  return { poolId: ctx.subject.id, organizationId: ctx.subject.organizationId }
 }

@@ -43,6 +43,7 @@ const LOCKS = [...OWNERS, 'manage-projects', 'manage-workspaces'] as const
 const TAGS = [...OWNERS_AND_TOKEN, 'manage-workspaces'] as const
 const PROVIDERS = [...OWNERS, 'manage-providers'] as const
 const TEAMS = [...OWNERS_AND_TOKEN, 'manage-teams'] as const
+const POOLS = [...OWNERS_AND_TOKEN, 'manage-agent-pools'] as const
 const TEAM_MEMBERS = [...OWNERS_AND_TOKEN, 'manage-membership', 'manage-teams'] as const
 const MEMBERSHIPS = [...OWNERS_AND_TOKEN, 'manage-membership'] as const
 
@@ -74,6 +75,15 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   showSignIn: EVERYBODY,
   signIn: EVERYBODY,
   signOut: EVERYBODY,
+
+  // Agents
+  listAgentPools: [...READERS, 'manage-agent-pools'],
+  createAgentPool: POOLS,
+  showAgentPool: [...READERS, 'manage-agent-pools'],
+  updateAgentPool: POOLS,
+  removeAgentPool: POOLS,
+  listAgentPoolAuthenticationTokens: POOLS,
+  createAgentPoolAuthenticationToken: POOLS,
 
   // Users
   showAccount: ['tokens'],

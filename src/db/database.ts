@@ -1,5 +1,6 @@
 import type { BlobTable } from '../blobs/table.ts'
 import type {
+  AgentPoolExclusionTable,
   AgentPoolProjectTable,
   AgentPoolTable,
   AgentPoolWorkspaceTable,
@@ -53,6 +54,7 @@ import type { JobTable } from '../jobs/table.ts'
 /** Every table, by its name in camelCase. Each belongs to the folder its row type comes from. */
 export interface Database {
   agentPoolProjects: AgentPoolProjectTable
+  agentPoolExclusions: AgentPoolExclusionTable
   agentPools: AgentPoolTable
   agentPoolWorkspaces: AgentPoolWorkspaceTable
   agents: AgentTable

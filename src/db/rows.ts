@@ -21,6 +21,7 @@ const ORDERED = {
   terraformVersions: true,
   projects: true,
   workspaces: true,
+  agentPoolExclusions: true,
   agentPoolProjects: true,
   agentPoolWorkspaces: true,
   agents: true,

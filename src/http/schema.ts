@@ -78,6 +78,11 @@ export function ToOne(type: string) {
   return Type.Object({ data: Identifier(type) }, { additionalProperties: false })
 }
 
+/** A relationship to one resource, or to none. */
+export function ToOneOrNone(type: string) {
+  return Type.Object({ data: Nullable(Identifier(type)) }, { additionalProperties: false })
+}
+
 /** A relationship to many resources, and the body of the `/relationships/…` endpoints. */
 export function ToMany(type: string) {
   return Type.Object(

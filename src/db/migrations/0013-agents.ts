@@ -1,5 +1,12 @@
 import type { Kysely } from 'kysely'
 
+/** Who may use a pool that is not for all, and who may not use one. */
+const SCOPES = [
+  { table: 'agent_pool_workspaces', kind: 'workspace' },
+  { table: 'agent_pool_projects', kind: 'project' },
+  { table: 'agent_pool_exclusions', kind: 'workspace' },
+] as const
+
 /** Agents and their pools, and the tokens of agents and of runs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -13,8 +20,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addUniqueConstraint('agent_pools_name', ['organization_id', 'name'])
     .execute()
-  for (const kind of ['workspace', 'project'] as const) {
-    const table = `agent_pool_${kind}s`
+  for (const { table, kind } of SCOPES) {
     await db.schema
       .createTable(table)
       .addColumn('agent_pool_id', 'text', (column) =>
@@ -49,15 +55,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .alterTable('tokens')
     .addColumn('run_id', 'text', (column) => column.references('runs.id').onDelete('cascade'))
     .execute()
+  await db.schema.createIndex('tokens_agent_pool').on('tokens').column('agent_pool_id').execute()
+  await db.schema.createIndex('tokens_run').on('tokens').column('run_id').execute()
   await db.schema
     .alterTable('workspaces')
-    .addColumn('agent_pool_id', 'text', (column) => column.references('agent_pools.id').onDelete('set null'))
+    .addColumn('agent_pool_id', 'text', (column) => column.references('agent_pools.id'))
     .execute()
+  await db.schema.createIndex('workspaces_agent_pool').on('workspaces').column('agent_pool_id').execute()
   await db.schema
     .alterTable('projects')
-    .addColumn('default_agent_pool_id', 'text', (column) =>
-      column.references('agent_pools.id').onDelete('set null'),
-    )
+    .addColumn('default_agent_pool_id', 'text', (column) => column.references('agent_pools.id'))
     .execute()
+  await db.schema.createIndex('projects_agent_pool').on('projects').column('default_agent_pool_id').execute()
   await db.schema.alterTable('organizations').addColumn('default_agent_pool_id', 'text').execute()
 }

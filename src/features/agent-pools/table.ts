@@ -20,3 +20,9 @@ export interface AgentPoolProjectTable {
   agentPoolId: Immutable<string>
   projectId: Immutable<string>
 }
+
+/** A workspace that may not use a pool, whoever else may. */
+export interface AgentPoolExclusionTable {
+  agentPoolId: Immutable<string>
+  workspaceId: Immutable<string>
+}

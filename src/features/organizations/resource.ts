@@ -3,7 +3,7 @@ import { accessTo } from '../../auth/authorize.ts'
 import { type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
-import { About, Nullable, OneOf, Text } from '../../http/schema.ts'
+import { About, Nullable, OneOf, Text, ToOneOrNone } from '../../http/schema.ts'
 import {
   Links,
   Moment,
@@ -65,6 +65,10 @@ const Names = {
 }
 
 export const Attributes = Type.Object({ ...Names, ...Type.Partial(Type.Object(SETTINGS)).properties })
+
+export const Relationships = Type.Object({
+  'default-agent-pool': Type.Optional(ToOneOrNone('agent-pools')),
+})
 
 /** The permissions that clients ask for, and which of ours answers. */
 const SHOWN_PERMISSIONS: Record<string, Permission> = {
@@ -156,7 +160,7 @@ export async function toResource(ctx: Ctx, organization: service.Organization): 
     },
     relationships: {
       'default-project': toOne('projects', organization.defaultProjectId),
-      'default-agent-pool': toOne('agent-pools', null),
+      'default-agent-pool': toOne('agent-pools', organization.defaultAgentPoolId),
       'authentication-token': { links: { related: `${self}/authentication-token` } },
       'entitlement-set': {
         data: { id: organization.id, type: 'entitlement-sets' },
@@ -203,8 +207,18 @@ export const EntitlementSet = Shown('EntitlementSet', 'entitlement-sets', {
   links: Links('self'),
 })
 
-export function toChanges(attributes: Partial<Static<typeof Attributes>>) {
+interface Input {
+  attributes: Partial<Static<typeof Attributes>>
+  relationships: Static<typeof Relationships>
+}
+
+export function toChanges({ attributes, relationships }: Input) {
   const { sendPassingStatusesForUntriggeredSpeculativePlans: sendPassingStatuses, ...same } =
     camelKeys(attributes)
-  return { ...same, ...(sendPassingStatuses !== undefined && { sendPassingStatuses }) }
+  const pool = relationships['default-agent-pool']
+  return {
+    ...same,
+    ...(sendPassingStatuses !== undefined && { sendPassingStatuses }),
+    ...(pool && { defaultAgentPoolId: pool.data?.id ?? null }),
+  }
 }

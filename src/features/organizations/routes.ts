@@ -11,6 +11,7 @@ import {
   ENTITLEMENTS,
   EntitlementSet,
   Organization,
+  Relationships,
   TYPE,
   toChanges,
   toResource,
@@ -56,12 +57,12 @@ export const routes: Routes = (app) => {
   app.post(
     collection,
     {
-      schema: { body: input(TYPE, Attributes) },
+      schema: { body: input(TYPE, Attributes, Relationships) },
       config: { doc: docs.create, access: async (ctx) => authorizeUser(ctx) },
     },
     async ({ ctx, body }, reply) => {
       const { name, email } = body.data.attributes
-      const created = await service.create(ctx, { ...toChanges(body.data.attributes), name, email })
+      const created = await service.create(ctx, { ...toChanges(body.data), name, email })
       return reply.code(201).send(one(await toResource(ctx, created)))
     },
   )
@@ -73,14 +74,14 @@ export const routes: Routes = (app) => {
   app.patch(
     member,
     {
-      schema: { body: input(TYPE, Changes(Attributes)) },
+      schema: { body: input(TYPE, Changes(Attributes), Relationships) },
       config: {
         doc: docs.update,
         access: (ctx, path) => service.getByName(ctx, path.organization_name, 'organizations:update'),
       },
     },
     async ({ ctx, path, body }) => {
-      const changed = await service.update(ctx, path.organization_name, toChanges(body.data.attributes))
+      const changed = await service.update(ctx, path.organization_name, toChanges(body.data))
       return one(await toResource(ctx, changed))
     },
   )

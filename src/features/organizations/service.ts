@@ -17,6 +17,20 @@ export type OrganizationAttributes = Partial<
   Omit<Organization, 'id' | 'name' | 'email' | 'defaultProjectId' | 'createdAt' | 'updatedAt'>
 > & { name?: string; email?: string }
 
+/** What is in force where runs of an organization take place, and what a request says of it. */
+export type ChooseExecution = (
+  tx: Ctx,
+  organization: Organization,
+  given: { mode: string | undefined; poolId: string | null | undefined },
+) => Promise<{ mode: string; poolId: string | null } | undefined>
+
+const executionHooks = new Set<ChooseExecution>()
+
+/** Lets the slice that has the pools of agents say what may be chosen; `app.ts` registers it. */
+export function onChooseExecution(hook: ChooseExecution): void {
+  executionHooks.add(hook)
+}
+
 /** Called with each new organization, in the transaction that makes it. */
 export type OnCreate = (tx: Ctx, organization: Organization, creatorId: string) => Promise<void>
 
@@ -95,13 +109,15 @@ export async function listNames(
 /** Makes an organization with its creator as the only owner. Any user may. */
 export function create(
   ctx: Ctx,
-  attributes: OrganizationAttributes & { name: string; email: string },
+  { name, email, ...settings }: OrganizationAttributes & { name: string; email: string },
 ): Promise<Organization> {
   return inTransaction(ctx, async (tx) => {
     const creatorId = authorizeUser(tx)
     const now = tx.now()
+    const created = { ...DEFAULTS, name, email, id: newId('org'), createdAt: now, updatedAt: now }
+    const execution = await chooseExecution(tx, created, settings)
     const organization = await store
-      .insert(tx.db, { ...DEFAULTS, ...attributes, id: newId('org'), createdAt: now, updatedAt: now })
+      .insert(tx.db, { ...created, ...settings, ...execution })
       .catch(refuseTakenName)
     for (const hook of creationHooks) await hook(tx, organization, creatorId)
     await recordChange(tx, 'create', organization)
@@ -111,13 +127,24 @@ export function create(
 
 export function update(ctx: Ctx, name: string, changes: OrganizationAttributes): Promise<Organization> {
   return inTransaction(ctx, async (tx) => {
-    const { id } = await getByName(tx, name, 'organizations:update')
+    const before = await getByName(tx, name, 'organizations:update')
+    const execution = await chooseExecution(tx, before, changes)
     const organization = await store
-      .update(tx.db, id, { ...changes, updatedAt: tx.now() })
+      .update(tx.db, before.id, { ...changes, ...execution, updatedAt: tx.now() })
       .catch(refuseTakenName)
     await recordChange(tx, 'update', organization)
     return organization
   })
+}
+
+/** The columns that the request changes. */
+async function chooseExecution(tx: Ctx, organization: Organization, changes: OrganizationAttributes) {
+  const given = { mode: changes.defaultExecutionMode, poolId: changes.defaultAgentPoolId }
+  for (const hook of executionHooks) {
+    const chosen = await hook(tx, organization, given)
+    if (chosen) return { defaultExecutionMode: chosen.mode, defaultAgentPoolId: chosen.poolId }
+  }
+  return { defaultAgentPoolId: organization.defaultAgentPoolId }
 }
 
 /** Called before an organization is deleted, in the same transaction. */
@@ -157,6 +184,7 @@ const DEFAULTS = {
   sendPassingStatuses: false,
   defaultExecutionMode: 'remote',
   defaultProjectId: null,
+  defaultAgentPoolId: null,
   providerVersionReuseEnabled: false,
 } as const
 

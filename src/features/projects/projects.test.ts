@@ -207,7 +207,7 @@ onEachDialect('projects', (server) => {
         await owner.post(
           list,
           body(
-            { 'auto-destroy-activity-duration': 'soon', 'default-execution-mode': 'agent', description: 1 },
+            { 'auto-destroy-activity-duration': 'soon', 'default-execution-mode': 'cloud', description: 1 },
             { 'tag-bindings': bindings({ 'a/b': '' }) },
           ),
         ),
@@ -221,7 +221,7 @@ onEachDialect('projects', (server) => {
       },
       {
         pointer: '/data/attributes/default-execution-mode',
-        detail: 'Default execution mode must be remote or local',
+        detail: 'Default execution mode must be remote or local or agent',
       },
       { pointer: '/data/attributes/description', detail: 'Description must be a string or null' },
       { pointer: '/data/attributes/name', detail: "Name can't be blank" },

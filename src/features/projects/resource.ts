@@ -3,7 +3,7 @@ import { accessTo } from '../../auth/authorize.ts'
 import { type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
-import { About, Nullable, OneOf, Text } from '../../http/schema.ts'
+import { About, Nullable, OneOf, Text, ToOneOrNone } from '../../http/schema.ts'
 import { Links, Moment, Permissions, Related, RelatedOrNone, Shown } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
 import {
@@ -40,17 +40,32 @@ export const Attributes = Type.Object({
     ),
   ),
   'default-execution-mode': Type.Optional(
-    About('Where runs of its workspaces take place.', OneOf('remote', 'local')),
+    About('Where runs of its workspaces take place.', OneOf('remote', 'local', 'agent')),
+  ),
+  'default-agent-pool-id': Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 255,
+        description: 'The pool whose agents carry out runs of its workspaces, with the mode `agent`.',
+        examples: ['apool-yoGUFz5zcRMMz53i'],
+      }),
+    ),
   ),
   'setting-overwrites': Type.Optional(
     Type.Object(
-      { 'default-execution-mode': Type.Optional(Type.Boolean()) },
+      {
+        'default-execution-mode': Type.Optional(Type.Boolean()),
+        'default-agent-pool': Type.Optional(Type.Boolean()),
+      },
       { additionalProperties: false, description: 'Which settings are its own, not the organization’s.' },
     ),
   ),
 })
 
-export const Relationships = Type.Object({ 'tag-bindings': Type.Optional(TagBindings) })
+export const Relationships = Type.Object({
+  'tag-bindings': Type.Optional(TagBindings),
+  'default-agent-pool': Type.Optional(ToOneOrNone('agent-pools')),
+})
 
 /** The permissions that clients ask for, and which of ours answers. */
 const SHOWN_PERMISSIONS: Record<string, Permission> = {
@@ -99,6 +114,7 @@ export async function toResource(
 ): Promise<Resource> {
   const access = await accessTo(ctx, project.organizationId)
   const overwrites = project.defaultExecutionMode !== null
+  const execution = service.executionOf(project)
   return {
     id: project.id,
     type: TYPE,
@@ -110,7 +126,7 @@ export async function toResource(
       'team-count': 0,
       'is-unified': false,
       'auto-destroy-activity-duration': project.autoDestroyActivityDuration,
-      'default-execution-mode': service.executionModeOf(project),
+      'default-execution-mode': execution.mode,
       'setting-overwrites': { 'default-execution-mode': overwrites, 'default-agent-pool': overwrites },
       permissions: Object.fromEntries(
         Object.entries(SHOWN_PERMISSIONS).map(([name, permission]) => [name, permits(access, permission)]),
@@ -121,7 +137,7 @@ export async function toResource(
         ...toOne('organizations', project.organizationName),
         links: { related: `/api/v2/organizations/${project.organizationName}` },
       },
-      'default-agent-pool': toOne('agent-pools', null),
+      'default-agent-pool': toOne('agent-pools', execution.poolId),
       ...toBindingRelationships(TYPE, project.id, bindings),
     },
     links: { self: `/api/v2/projects/${project.id}` },
@@ -136,9 +152,12 @@ interface Input {
 export function toChanges({ attributes, relationships }: Input) {
   const { settingOverwrites, ...same } = camelKeys(attributes)
   const bindings = relationships['tag-bindings']
+  const pool = relationships['default-agent-pool']
   return {
+    ...(pool && { defaultAgentPoolId: pool.data?.id ?? null }),
     ...same,
-    overwritesExecutionMode: settingOverwrites?.['default-execution-mode'],
+    overwritesExecutionMode:
+      settingOverwrites?.['default-execution-mode'] ?? settingOverwrites?.['default-agent-pool'],
     tagBindings: bindings && toBindings(bindings),
   }
 }

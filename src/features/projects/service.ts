@@ -6,6 +6,8 @@ import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { emptyPage, type PageRequest } from '../../lib/pagination.ts'
+import type { Execution } from '../agent-pools/service.ts'
+import * as agentPools from '../agent-pools/service.ts'
 import * as audit from '../audit-trail/service.ts'
 import type { Organization } from '../organizations/service.ts'
 import * as organizations from '../organizations/service.ts'
@@ -23,7 +25,8 @@ export interface ProjectAttributes {
   description?: string | null
   autoDestroyActivityDuration?: string | null
   defaultExecutionMode?: string
-  /** False for the organization's execution mode, true for the project's own. */
+  defaultAgentPoolId?: string | null
+  /** False for the organization's execution mode and pool, true for the project's own. */
   overwritesExecutionMode?: boolean | undefined
   /** Replaces all bindings. */
   tagBindings?: readonly Binding[] | undefined
@@ -84,12 +87,9 @@ async function insert(tx: Ctx, organization: Organization, attributes: ProjectAt
     name,
     description: description ?? '',
     autoDestroyActivityDuration: autoDestroyActivityDuration ?? null,
-    defaultExecutionMode:
-      ownExecutionMode(
-        attributes.defaultExecutionMode,
-        attributes.overwritesExecutionMode,
-        organization.defaultExecutionMode,
-      ) ?? null,
+    defaultExecutionMode: null,
+    defaultAgentPoolId: null,
+    ...(await chooseExecution(tx, attributes, id, organization)),
     createdAt: now,
     updatedAt: now,
   }
@@ -100,19 +100,13 @@ async function insert(tx: Ctx, organization: Organization, attributes: ProjectAt
 export function update(ctx: Ctx, id: string, changes: Partial<ProjectAttributes>): Promise<Project> {
   return inTransaction(ctx, async (tx) => {
     const project = await get(tx, id, 'projects:manage')
-    const {
-      tagBindings: bindings,
-      overwritesExecutionMode,
-      defaultExecutionMode,
-      description,
-      ...same
-    } = changes
-    const mode = ownExecutionMode(defaultExecutionMode, overwritesExecutionMode, executionModeOf(project))
+    const { tagBindings: bindings, name, description, autoDestroyActivityDuration } = changes
     await store
       .update(tx.db, id, {
-        ...same,
+        ...(name !== undefined && { name }),
+        ...(autoDestroyActivityDuration !== undefined && { autoDestroyActivityDuration }),
         ...(description !== undefined && { description: description ?? '' }),
-        ...(mode !== undefined && { defaultExecutionMode: mode }),
+        ...(await chooseExecution(tx, changes, id, organizationOf(project), project)),
         updatedAt: tx.now(),
       })
       .catch(refuseTakenName)
@@ -156,24 +150,47 @@ function holdsWorkspaces(cause?: unknown): AppError {
   return new AppError('forbidden', 'A project with workspaces cannot be deleted.', { cause })
 }
 
-/** The execution mode that workspaces of the project have unless they have their own. */
-export function executionModeOf(
-  project: Pick<Project, 'defaultExecutionMode' | 'organizationExecutionMode'>,
-): string {
-  return project.defaultExecutionMode ?? project.organizationExecutionMode
+/** Where runs of the project's workspaces take place unless they have their own. */
+export function executionOf(project: Project): Execution {
+  return ownExecutionOf(project) ?? inheritedExecutionOf(organizationOf(project))
 }
 
-/**
- * The execution mode to store for what can inherit one: null to inherit, undefined to leave it. `overwrites`
- * decides over `given`; without a mode, `overwrites` keeps what was in effect.
- */
-export function ownExecutionMode(
-  given: string | undefined,
-  overwrites: boolean | undefined,
-  inEffect: string,
-): string | null | undefined {
-  if (overwrites === false) return null
-  return given ?? (overwrites ? inEffect : undefined)
+function ownExecutionOf({ defaultExecutionMode: mode, defaultAgentPoolId: poolId }: Project) {
+  return mode === null ? null : { mode, poolId }
+}
+
+type Inherited = Pick<Organization, 'id' | 'defaultExecutionMode' | 'defaultAgentPoolId'>
+
+function organizationOf(project: Project): Inherited {
+  const { organizationId: id, organizationExecutionMode, organizationAgentPoolId } = project
+  return { id, defaultExecutionMode: organizationExecutionMode, defaultAgentPoolId: organizationAgentPoolId }
+}
+
+function inheritedExecutionOf({ defaultExecutionMode, defaultAgentPoolId }: Inherited): Execution {
+  return { mode: defaultExecutionMode, poolId: defaultAgentPoolId }
+}
+
+/** The columns that a request changes. */
+async function chooseExecution(
+  tx: Ctx,
+  given: Partial<ProjectAttributes>,
+  projectId: string,
+  organization: Inherited,
+  before?: Project,
+) {
+  const choice = {
+    mode: given.defaultExecutionMode,
+    overwrites: given.overwritesExecutionMode,
+    poolId: given.defaultAgentPoolId,
+    pointer: '/data/attributes/default-agent-pool-id',
+  }
+  const chosen = await agentPools.chooseExecution(tx, organization.id, choice, {
+    own: before ? ownExecutionOf(before) : null,
+    inherited: inheritedExecutionOf(organization),
+    target: { projectId },
+  })
+  if (chosen === undefined) return {}
+  return { defaultExecutionMode: chosen?.mode ?? null, defaultAgentPoolId: chosen?.poolId ?? null }
 }
 
 export function ownerOf({ id, organizationId }: Project): Owner {

@@ -8,6 +8,7 @@ import type { ProjectTable } from './table.ts'
 export interface Project extends Selectable<ProjectTable> {
   organizationName: string
   organizationExecutionMode: string
+  organizationAgentPoolId: string | null
   /** Of the organization. */
   defaultProjectId: string | null
   workspaceCount: number
@@ -31,6 +32,7 @@ function select(db: Db) {
     .select([
       'organizations.name as organizationName',
       'organizations.defaultExecutionMode as organizationExecutionMode',
+      'organizations.defaultAgentPoolId as organizationAgentPoolId',
       'organizations.defaultProjectId',
     ])
     .select((eb) =>

@@ -15,11 +15,25 @@ export async function authenticate(services: Services, token: string): Promise<S
   if (!found.lastUsedAt || Date.parse(now) - Date.parse(found.lastUsedAt) > LAST_USED_PRECISION_MS) {
     noteUse(services, found.id)
   }
+  return subjectOf(found)
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof store.findOwner>>>
+
+/** Exactly one owner is set. */
+function subjectOf(found: Found): Subject | undefined {
   const common = { tokenId: found.id, expiresAt: found.expiredAt }
   if (found.userId)
     return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, ...common }
   if (found.teamId && found.teamOrganizationId) {
     return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, ...common }
+  }
+  if (found.agentPoolId && found.poolOrganizationId) {
+    return { kind: 'agent', id: found.agentPoolId, organizationId: found.poolOrganizationId, ...common }
+  }
+  const { runId, runWorkspaceId: workspaceId, runOrganizationId: organizationId } = found
+  if (runId && workspaceId && organizationId) {
+    return { kind: 'run', id: runId, workspaceId, organizationId, ...common }
   }
   return found.organizationId ? { kind: 'organization', id: found.organizationId, ...common } : undefined
 }

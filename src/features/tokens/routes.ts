@@ -29,7 +29,7 @@ const MOMENT = '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([
 const body = Type.Object({
   data: Type.Object(
     {
-      type: Type.Unsafe({ ...OneOf(TYPE, 'authentication-token', ''), default: TYPE }),
+      type: Type.Unsafe({ ...OneOf(TYPE, 'authentication-token', 'agent-tokens', ''), default: TYPE }),
       attributes: Type.Object(
         {
           description: Type.Optional(
@@ -54,6 +54,10 @@ const body = Type.Object({
 })
 
 const SORTS = ['team-name', 'created-by', 'expired-at', 'last-used-at', 'created-at'] as const
+
+const ListQuery = Type.Object({
+  sort: Type.Optional(About('By what, with - for the reverse.', OneOf('created-at', '-created-at'))),
+})
 
 const TeamTokensQuery = Type.Object({
   q: Search('Only tokens of teams whose name contains this text.'),
@@ -81,7 +85,7 @@ const ShownToken = Shown('AuthenticationToken', TYPE, {
   links: Links('self'),
 })
 
-const doc = documents('Tokens', 'What users, teams and organizations prove themselves with.')
+const doc = documents('Tokens', 'What users, teams, organizations and agents prove themselves with.')
 
 const docs = {
   listOfTeams: doc('listTeamTokens', 'List the tokens of an organization’s teams', {
@@ -91,11 +95,11 @@ const docs = {
   remove: doc('removeToken', 'End a token', { 204: NOTHING }),
 }
 
-const collectionDocs = (noun: string) => ({
-  list: doc(`list${noun}AuthenticationTokens`, `List the tokens of a ${noun.toLowerCase()}`, {
+const collectionDocs = (noun: string, owner = noun.toLowerCase()) => ({
+  list: doc(`list${noun}AuthenticationTokens`, `List the tokens of a ${owner}`, {
     200: answerPage(ShownToken),
   }),
-  create: doc(`create${noun}AuthenticationToken`, `Make a token of a ${noun.toLowerCase()}`, {
+  create: doc(`create${noun}AuthenticationToken`, `Make a token of a ${owner}`, {
     201: answerOne(ShownToken),
   }),
 })
@@ -144,7 +148,7 @@ interface Single {
   remove: (ctx: Ctx, owner: string) => Promise<void>
 }
 
-/** The tokens of users and of teams, of which there may be many. */
+/** The tokens of users, teams and agents, of which there may be many. */
 const COLLECTIONS = [
   {
     url: '/api/v2/users/:id/authentication-tokens',
@@ -159,6 +163,13 @@ const COLLECTIONS = [
     access: teams.getWithTokens,
     list: service.listOfTeam,
     create: service.createForTeam,
+  },
+  {
+    url: '/api/v2/agent-pools/:id/authentication-tokens',
+    docs: collectionDocs('AgentPool', 'pool of agents'),
+    access: service.getPool,
+    list: service.listOfAgentPool,
+    create: service.createForAgentPool,
   },
 ]
 
@@ -186,8 +197,12 @@ const SINGLES: Single[] = [
 
 export const routes: Routes = (app) => {
   for (const { url, docs, access, list, create } of COLLECTIONS) {
-    app.get(url, { config: { doc: docs.list } }, async ({ ctx, path, page, href }) =>
-      many(await list(ctx, path.id, page), href, toResource),
+    app.get(
+      url,
+      { schema: { querystring: ListQuery }, config: { doc: docs.list } },
+      async ({ ctx, path, page, href, query }) => {
+        return many(await list(ctx, path.id, page, query.sort === '-created-at'), href, toResource)
+      },
     )
 
     app.post(

@@ -5,6 +5,9 @@ import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId, newSecret } from '../../lib/ids.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
+import { addSeconds } from '../../lib/time.ts'
+import type { AgentPool } from '../agent-pools/service.ts'
+import * as agentPools from '../agent-pools/service.ts'
 import * as audit from '../audit-trail/service.ts'
 import * as organizations from '../organizations/service.ts'
 import * as teams from '../teams/service.ts'
@@ -32,16 +35,22 @@ export async function authorizeUserTokens(ctx: Ctx, userId: string): Promise<voi
   await users.get(ctx, userId)
 }
 
-/** The user's tokens, oldest first. */
-export async function listOfUser(ctx: Ctx, userId: string, page: PageRequest) {
+/** The user's tokens, oldest first unless `descending`. */
+export async function listOfUser(ctx: Ctx, userId: string, page: PageRequest, descending: boolean) {
   await authorizeUserTokens(ctx, userId)
-  return store.listOf(ctx.db, { userId }, page)
+  return store.listOf(ctx.db, { userId }, page, descending)
 }
 
-/** The team's tokens, oldest first. */
-export async function listOfTeam(ctx: Ctx, teamId: string, page: PageRequest) {
+/** The team's tokens. */
+export async function listOfTeam(ctx: Ctx, teamId: string, page: PageRequest, descending: boolean) {
   await teams.getWithTokens(ctx, teamId)
-  return store.listOf(ctx.db, { teamId }, page)
+  return store.listOf(ctx.db, { teamId }, page, descending)
+}
+
+/** The tokens that agents of the pool take. */
+export async function listOfAgentPool(ctx: Ctx, agentPoolId: string, page: PageRequest, descending: boolean) {
+  await getPool(ctx, agentPoolId)
+  return store.listOf(ctx.db, { agentPoolId }, page, descending)
 }
 
 /** The tokens of those teams of the organization whose tokens the subject may manage. */
@@ -60,10 +69,19 @@ export async function listOfTeams(
 export async function get(ctx: Ctx, id: string): Promise<Token> {
   const token = await store.find(ctx.db, id)
   if (!token) throw notFound()
-  if (token.userId) await authorizeUserTokens(ctx, token.userId)
-  else if (token.teamId) await teams.getWithTokens(ctx, token.teamId)
-  else await organizations.getById(ctx, token.organizationId as string, 'organization-tokens:manage')
+  const { userId, teamId, agentPoolId, organizationId } = token
+  if (userId) await authorizeUserTokens(ctx, userId)
+  else if (teamId) await teams.getWithTokens(ctx, teamId)
+  else if (agentPoolId) await getPool(ctx, agentPoolId)
+  else if (organizationId) await organizations.getById(ctx, organizationId, 'organization-tokens:manage')
+  // Of a run: nobody manages it, it ends with the run.
+  else throw notFound()
   return token
+}
+
+/** The pool, for whoever may manage its tokens. */
+export function getPool(ctx: Ctx, id: string): Promise<AgentPool> {
+  return agentPools.get(ctx, id, 'agent-pools:manage')
 }
 
 /** The user that a valid token speaks for, and when it ends; undefined for every other text. */
@@ -100,6 +118,38 @@ export function createForTeam(ctx: Ctx, teamId: string, attributes: TokenAttribu
     await teams.getWithTokens(tx, teamId)
     return create(tx, { teamId }, attributes).catch(refuseTakenDescription)
   })
+}
+
+/** Makes a token for agents of a pool. */
+export function createForAgentPool(
+  ctx: Ctx,
+  agentPoolId: string,
+  attributes: TokenAttributes,
+): Promise<NewToken> {
+  return inTransaction(ctx, async (tx) => {
+    await getPool(tx, agentPoolId)
+    return create(tx, { agentPoolId }, attributes)
+  })
+}
+
+/** How long after a run's time is up its token goes on, for what is under way then. */
+const RUN_GRACE_SECONDS = 600
+
+/**
+ * Makes the token that the program of a run gets, and returns its secret; it ends with `endOfRun`, or by itself when no
+ * phase could still be under way. Part of the work of the server itself.
+ */
+export async function issueForRun(tx: Ctx, run: { id: string }): Promise<string> {
+  const { planTimeout, applyTimeout } = tx.config.runs
+  const { secret, row } = newToken(tx, { runId: run.id })
+  const expiredAt = addSeconds(tx.now(), Math.max(planTimeout, applyTimeout) + RUN_GRACE_SECONDS)
+  await store.insert(tx.db, { ...row, expiredAt })
+  return secret
+}
+
+/** Ends all tokens of a run. */
+export function endOfRun(tx: Ctx, runId: string): Promise<void> {
+  return store.removeOfRun(tx.db, runId)
 }
 
 /** Makes the team's token without a description, in place of the one there may be. */
@@ -149,20 +199,12 @@ async function replace(tx: Ctx, existing: Token | undefined, owner: Owner, { exp
 }
 
 async function create(tx: Ctx, owner: Owner, attributes: TokenAttributes): Promise<NewToken> {
-  const secret = newSecret()
+  const { secret, row } = newToken(tx, owner)
   const token = await store
     .insert(tx.db, {
-      userId: null,
-      teamId: null,
-      organizationId: null,
-      ...owner,
-      id: newId('at'),
-      hash: hashOf(secret),
+      ...row,
       createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
       description: attributes.description || null,
-      isBootstrap: false,
-      createdAt: tx.now(),
-      lastUsedAt: null,
       expiredAt: parseExpiry(attributes.expiredAt, tx.now()),
     })
     .catch((error: unknown) => {
@@ -171,6 +213,26 @@ async function create(tx: Ctx, owner: Owner, attributes: TokenAttributes): Promi
     })
   await recordChange(tx, 'create', token)
   return { ...token, secret }
+}
+
+function newToken(tx: Ctx, owner: Owner) {
+  const secret = newSecret()
+  const row = {
+    userId: null,
+    teamId: null,
+    organizationId: null,
+    agentPoolId: null,
+    runId: null,
+    ...owner,
+    id: newId('at'),
+    hash: hashOf(secret),
+    createdById: null,
+    description: null,
+    isBootstrap: false,
+    createdAt: tx.now(),
+    lastUsedAt: null,
+  }
+  return { secret, row }
 }
 
 async function revoke(tx: Ctx, token: Token): Promise<void> {
@@ -199,13 +261,17 @@ function refuseTakenDescription(error: unknown): never {
 }
 
 async function recordChange(tx: Ctx, action: string, token: Token): Promise<void> {
-  const { id, userId, teamId } = token
-  const organizationId = teamId ? await teams.organizationOf(tx, teamId) : token.organizationId
+  const { id, userId, teamId, agentPoolId } = token
+  const organizationId = teamId
+    ? await teams.organizationOf(tx, teamId)
+    : agentPoolId
+      ? (await getPool(tx, agentPoolId)).organizationId
+      : token.organizationId
   await audit.record(tx, {
     action,
     organizationId,
     resourceType: 'authentication_token',
     resourceId: id,
-    meta: { owner: userId ?? teamId ?? token.organizationId },
+    meta: { owner: userId ?? teamId ?? agentPoolId ?? token.organizationId },
   })
 }

@@ -6,7 +6,12 @@ import type { TokenTable } from './table.ts'
 
 export type Token = Selectable<TokenTable>
 
-export type Owner = { userId: string } | { teamId: string } | { organizationId: string }
+export type Owner =
+  | { userId: string }
+  | { teamId: string }
+  | { organizationId: string }
+  | { agentPoolId: string }
+  | { runId: string }
 
 export type TeamTokenSort = keyof typeof SORT_COLUMNS
 
@@ -31,15 +36,23 @@ export function findOwner(db: Db, hash: string) {
     .selectFrom('tokens')
     .leftJoin('users', 'users.id', 'tokens.userId')
     .leftJoin('teams', 'teams.id', 'tokens.teamId')
+    .leftJoin('agentPools', 'agentPools.id', 'tokens.agentPoolId')
+    .leftJoin('runs', 'runs.id', 'tokens.runId')
+    .leftJoin('workspaces', 'workspaces.id', 'runs.workspaceId')
     .select([
       'tokens.id',
       'tokens.userId',
       'tokens.teamId',
       'tokens.organizationId',
+      'tokens.agentPoolId',
+      'tokens.runId',
       'tokens.expiredAt',
       'tokens.lastUsedAt',
       'users.isSiteAdmin',
       'teams.organizationId as teamOrganizationId',
+      'agentPools.organizationId as poolOrganizationId',
+      'workspaces.id as runWorkspaceId',
+      'workspaces.organizationId as runOrganizationId',
     ])
     .where('tokens.hash', '=', hash)
     .executeTakeFirst()
@@ -71,12 +84,17 @@ export function findBootstrap(db: Db): Promise<Token | undefined> {
   return db.selectFrom('tokens').selectAll().where('isBootstrap', '=', true).executeTakeFirst()
 }
 
-/** Oldest first. */
-export function listOf(db: Db, owner: { userId: string } | { teamId: string }, page: PageRequest) {
-  const tokens = db.selectFrom('tokens').selectAll()
-  const owned =
-    'userId' in owner ? tokens.where('userId', '=', owner.userId) : tokens.where('teamId', '=', owner.teamId)
-  return paginate(owned.orderBy('createdAt').orderBy('id'), page)
+/** Oldest first, unless `descending`. */
+export function listOf(
+  db: Db,
+  owner: { userId: string } | { teamId: string } | { agentPoolId: string },
+  page: PageRequest,
+  descending: boolean,
+) {
+  const [[column, id]] = Object.entries(owner) as [['userId' | 'teamId' | 'agentPoolId', string]]
+  const direction = descending ? 'desc' : 'asc'
+  const tokens = db.selectFrom('tokens').selectAll().where(column, '=', id)
+  return paginate(tokens.orderBy('createdAt', direction).orderBy('id', direction), page)
 }
 
 /** What has no value in the sorted column comes last, in either direction. */
@@ -109,4 +127,9 @@ export async function touch(db: Db, id: string, lastUsedAt: string): Promise<voi
 export async function remove(db: Db, id: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('tokens').where('id', '=', id).executeTakeFirstOrThrow()
   return numDeletedRows > 0n
+}
+
+/** Removes all tokens of a run. */
+export async function removeOfRun(db: Db, runId: string): Promise<void> {
+  await db.deleteFrom('tokens').where('runId', '=', runId).execute()
 }

@@ -13,7 +13,7 @@ onEachDialect('workspaces', (server) => {
       body(
         {
           name: 'no spaces',
-          'execution-mode': 'agent',
+          'execution-mode': 'cloud',
           'terraform-version': 'newest',
           'working-directory': 'a/../../b',
           'auto-apply': 'yes',
@@ -35,7 +35,7 @@ onEachDialect('workspaces', (server) => {
         pointer: '/data/attributes/auto-destroy-activity-duration',
         detail: expect.stringContaining('has an incorrect format'),
       },
-      { pointer: '/data/attributes/execution-mode', detail: 'Execution mode must be remote or local' },
+      { pointer: '/data/attributes/execution-mode', detail: 'Execution mode must be remote or local or agent' },
       { pointer: '/data/attributes/name', detail: expect.stringContaining('Name is invalid') },
       { pointer: '/data/attributes/source-url', detail: expect.stringContaining('http or https') },
       { pointer: '/data/attributes/terraform-version', detail: expect.stringContaining('such as 1.9.8') },

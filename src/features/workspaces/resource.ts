@@ -4,6 +4,7 @@ import { type Access, type Permission, permits } from '../../auth/permissions.ts
 import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { effectiveExecutionOf } from '../agent-pools/service.ts'
 import { toRelationships as toBindingRelationships, toBindings } from '../tag-bindings/resource.ts'
 import type { EffectiveTagBinding } from '../tag-bindings/service.ts'
 import { toNamedTags } from '../tags/resource.ts'
@@ -17,10 +18,15 @@ interface Input {
 
 /** What a request's resource object says about a workspace. */
 export function toAttributes({ attributes, relationships }: Input): WorkspaceAttributes {
-  const { project, 'tag-bindings': bindings, tags } = relationships
+  const { project, 'agent-pool': pool, 'tag-bindings': bindings, tags } = relationships
   const { settingOverwrites, vcsRepo: _, ...settings } = camelKeys(attributes)
+  const overwritesExecutionMode = settingOverwrites?.['execution-mode'] ?? settingOverwrites?.['agent-pool']
   return {
-    settings: { ...settings, overwritesExecutionMode: settingOverwrites?.['execution-mode'] },
+    settings: {
+      ...(pool && { agentPoolId: pool.data?.id ?? null }),
+      ...settings,
+      overwritesExecutionMode,
+    },
     projectId: project?.data.id,
     tagBindings: bindings && toBindings(bindings),
     tags: tags && toNamedTags(tags),
@@ -94,11 +100,12 @@ export async function toResource(
 
 function settingsOf(workspace: Workspace) {
   const overwrites = workspace.executionMode !== null
-  const executionMode = workspace.executionMode ?? workspace.inheritedExecutionMode
+  const { mode: executionMode, poolId } = effectiveExecutionOf(workspace)
   const { inheritsProjectAutoDestroy: inherits } = workspace
   return {
     description: workspace.description,
     'execution-mode': executionMode,
+    'agent-pool-id': poolId,
     operations: executionMode !== 'local',
     'setting-overwrites': { 'execution-mode': overwrites, 'agent-pool': overwrites },
     'terraform-version': workspace.terraformVersion,
@@ -157,7 +164,7 @@ function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagB
       : lockedByTeamId
         ? toOne('teams', lockedByTeamId)
         : toOne('users', lockedByUserId),
-    'agent-pool': toOne('agent-pools', null),
+    'agent-pool': toOne('agent-pools', effectiveExecutionOf(workspace).poolId),
     'ssh-key': toOne('ssh-keys', null),
     'current-run': toOne('runs', workspace.currentRunId),
     'latest-run': toOne('runs', workspace.latestRunId),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { About, Nullable, OneOf, Text, ToOne } from '../../http/schema.ts'
+import { About, Nullable, OneOf, Text, ToOne, ToOneOrNone } from '../../http/schema.ts'
 import { Links, Moment, Permissions, Related, RelatedMany, RelatedOrNone, Shown } from '../../http/shown.ts'
 import { ShownRelationships, TagBindings } from '../tag-bindings/resource.ts'
 import { Tags } from '../tags/resource.ts'
@@ -19,8 +19,16 @@ const Name = Text({
 })
 
 const ExecutionMode = About(
-  'Where its runs take place: on the server, or with whoever starts them.',
-  OneOf('remote', 'local'),
+  'Where its runs take place: on the server, with whoever starts them, or with the agents of a pool.',
+  OneOf('remote', 'local', 'agent'),
+)
+
+const AgentPoolId = Nullable(
+  Type.String({
+    maxLength: 255,
+    description: 'The pool whose agents carry out its runs, with the mode `agent`.',
+    examples: ['apool-yoGUFz5zcRMMz53i'],
+  }),
 )
 
 const FLAGS = {
@@ -89,9 +97,10 @@ const PATTERNS = Paths('Changes of files that match these start runs.', '/module
 export const Attributes = Type.Object({
   name: Name,
   'execution-mode': Type.Optional(ExecutionMode),
+  'agent-pool-id': Type.Optional(AgentPoolId),
   'setting-overwrites': Type.Optional(
     Type.Object(
-      { 'execution-mode': Type.Optional(Type.Boolean()) },
+      { 'execution-mode': Type.Optional(Type.Boolean()), 'agent-pool': Type.Optional(Type.Boolean()) },
       { additionalProperties: false, description: 'Which settings are its own, not its project’s.' },
     ),
   ),
@@ -114,6 +123,7 @@ export const Attributes = Type.Object({
 
 export const Relationships = Type.Object({
   project: Type.Optional(ToOne('projects')),
+  'agent-pool': Type.Optional(ToOneOrNone('agent-pools')),
   'tag-bindings': Type.Optional(TagBindings),
   tags: Type.Optional(Tags),
 })
@@ -153,7 +163,8 @@ export const ShownWorkspace = Shown('Workspace', TYPE, {
     name: Name,
     ...FLAGS,
     ...TEXTS,
-    'execution-mode': About('Where its runs take place.', OneOf('remote', 'local', 'agent')),
+    'execution-mode': ExecutionMode,
+    'agent-pool-id': AgentPoolId,
     'setting-overwrites': Permissions(['execution-mode', 'agent-pool']),
     'working-directory': Type.String(DIRECTORY),
     'trigger-prefixes': PREFIXES,

@@ -14,7 +14,7 @@ import type { Binding, Owner, Owners } from '../tag-bindings/service.ts'
 import * as tagBindings from '../tag-bindings/service.ts'
 import type { NamedTag } from '../tags/service.ts'
 import * as tags from '../tags/service.ts'
-import { toColumns, violationsOf, type WorkspaceSettings } from './settings.ts'
+import { chooseExecution, toColumns, violationsOf, type WorkspaceSettings } from './settings.ts'
 import type { Workspace, WorkspaceFilter } from './store.ts'
 import * as store from './store.ts'
 
@@ -81,7 +81,11 @@ export function create(
     await store
       .insert(tx.db, {
         ...DEFAULTS,
-        ...toColumns(attributes.settings, projects.executionModeOf(project)),
+        ...toColumns(attributes.settings),
+        ...(await chooseExecution(tx, attributes.settings, organization.id, {
+          projectId: project.id,
+          inherited: projects.executionOf(project),
+        })),
         id,
         organizationId: organization.id,
         projectId: project.id,
@@ -102,10 +106,14 @@ export function update(ctx: Ctx, ref: WorkspaceRef, attributes: WorkspaceAttribu
     const { id, organizationId } = workspace
     const moved = attributes.projectId !== undefined && attributes.projectId !== workspace.projectId
     const project = moved && (await findProject(tx, { id: organizationId }, attributes.projectId))
-    const mode = workspace.executionMode ?? workspace.inheritedExecutionMode
     await store
       .update(tx.db, id, {
-        ...toColumns(attributes.settings, mode),
+        ...toColumns(attributes.settings),
+        ...(await chooseExecution(tx, attributes.settings, organizationId, {
+          projectId: project ? project.id : workspace.projectId,
+          inherited: { mode: workspace.inheritedExecutionMode, poolId: workspace.inheritedAgentPoolId },
+          before: workspace,
+        })),
         ...(project && { projectId: project.id }),
         updatedAt: tx.now(),
       })
@@ -215,6 +223,7 @@ export const bindingOwners: Owners = {
 const DEFAULTS = {
   description: null,
   executionMode: null,
+  agentPoolId: null,
   terraformVersion: 'latest',
   workingDirectory: '',
   autoApply: false,

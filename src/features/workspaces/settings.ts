@@ -1,6 +1,9 @@
+import type { Ctx } from '../../context.ts'
 import type { Violation } from '../../lib/errors.ts'
 import { timestamp } from '../../lib/time.ts'
-import { ownExecutionMode } from '../projects/service.ts'
+import type { Execution } from '../agent-pools/service.ts'
+import * as agentPools from '../agent-pools/service.ts'
+import type { Workspace } from './store.ts'
 
 /** What a caller may set of a workspace itself; what is absent stays as it is. */
 export interface WorkspaceSettings {
@@ -9,7 +12,9 @@ export interface WorkspaceSettings {
   executionMode?: string
   /** The older form of the execution mode: whether runs are remote. */
   operations?: boolean
-  /** False for the project's execution mode, true for the workspace's own. */
+  /** The pool whose agents carry out its runs, with the mode `agent`; empty is none. */
+  agentPoolId?: string | null
+  /** False for the project's execution mode and pool, true for the workspace's own. */
   overwritesExecutionMode?: boolean | undefined
   terraformVersion?: string
   workingDirectory?: string | null
@@ -32,31 +37,59 @@ export interface WorkspaceSettings {
   inheritsProjectAutoDestroy?: boolean
 }
 
-/** The columns that `settings` change, for a workspace whose execution mode is `mode`. */
-export function toColumns(settings: WorkspaceSettings, mode: string) {
+/** The columns that `settings` change, except for where runs take place. */
+export function toColumns(settings: WorkspaceSettings) {
   const {
-    executionMode,
-    operations,
-    overwritesExecutionMode,
+    executionMode: _mode,
+    operations: _operations,
+    overwritesExecutionMode: _overwrites,
+    agentPoolId: _pool,
     workingDirectory,
     triggerPrefixes: _prefixes,
     triggerPatterns: _patterns,
     autoDestroyAt,
     ...same
   } = settings
-  const older = operations === undefined ? undefined : operations ? 'remote' : 'local'
-  const own = ownExecutionMode(executionMode ?? older, overwritesExecutionMode, mode)
   const destroysItself = autoDestroyAt || settings.autoDestroyActivityDuration
   return {
     ...(destroysItself && { inheritsProjectAutoDestroy: false }),
     ...same,
-    ...(own !== undefined && { executionMode: own }),
     ...(workingDirectory !== undefined && { workingDirectory: workingDirectory ?? '' }),
     ...triggerColumns(settings),
     ...(autoDestroyAt !== undefined && {
       autoDestroyAt: autoDestroyAt && timestamp(new Date(autoDestroyAt)),
     }),
   }
+}
+
+/**
+ * The columns that `settings` change of where runs take place. `before` is the workspace as it is, if it is;
+ * `projectId` is where it will be.
+ */
+export async function chooseExecution(
+  tx: Ctx,
+  settings: WorkspaceSettings,
+  organizationId: string,
+  { projectId, inherited, before }: { projectId: string; inherited: Execution; before?: Workspace },
+) {
+  const { executionMode, operations, overwritesExecutionMode: overwrites, agentPoolId: poolId } = settings
+  const older = operations === undefined ? undefined : operations ? 'remote' : 'local'
+  const choice = {
+    mode: executionMode ?? older,
+    overwrites,
+    poolId,
+    pointer: '/data/attributes/agent-pool-id',
+    moved: before !== undefined && before.projectId !== projectId,
+  }
+  const { executionMode: mode = null, agentPoolId = null } = before ?? {}
+  const chosen = await agentPools.chooseExecution(tx, organizationId, choice, {
+    own: mode === null ? null : { mode, poolId: agentPoolId },
+    inherited,
+    target: { projectId, workspaceId: before?.id },
+  })
+  return chosen === undefined
+    ? {}
+    : { executionMode: chosen?.mode ?? null, agentPoolId: chosen?.poolId ?? null }
 }
 
 /** Only one of both is in force: setting one clears the other, which some clients cannot send empty. */

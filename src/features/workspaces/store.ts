@@ -10,6 +10,7 @@ export interface Workspace extends Selectable<WorkspaceTable> {
   allowForceDelete: boolean
   /** What applies unless the workspace has its own. */
   inheritedExecutionMode: string
+  inheritedAgentPoolId: string | null
   projectAutoDestroyActivityDuration: string | null
   latestRunId: string | null
   /** Flat tags, and the keys of bindings without a value, which clients take for the same; by name. */
@@ -52,6 +53,13 @@ function select(db: Db) {
       eb.fn
         .coalesce('projects.defaultExecutionMode', 'organizations.defaultExecutionMode')
         .as('inheritedExecutionMode'),
+      eb
+        .case()
+        .when('projects.defaultExecutionMode', 'is', null)
+        .then(eb.ref('organizations.defaultAgentPoolId'))
+        .else(eb.ref('projects.defaultAgentPoolId'))
+        .end()
+        .as('inheritedAgentPoolId'),
     ])
 }
 

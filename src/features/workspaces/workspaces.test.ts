@@ -30,6 +30,7 @@ onEachDialect('workspaces', (server) => {
         locked: false,
         'locked-reason': null,
         'execution-mode': 'remote',
+        'agent-pool-id': null,
         operations: true,
         'setting-overwrites': { 'execution-mode': false, 'agent-pool': false },
         'terraform-version': 'latest',
