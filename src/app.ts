@@ -8,6 +8,7 @@ import { routes as agentPools } from './features/agent-pools/routes.ts'
 import { chooseForOrganization } from './features/agent-pools/service.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
+import { routes as configurationVersions } from './features/configuration-versions/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
 import { routesOf as documentationOf } from './features/documentation/routes.ts'
 import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
@@ -66,6 +67,7 @@ const ROUTES: readonly Routes[] = [
   applies,
   agentPools,
   auditTrail,
+  configurationVersions,
   discovery,
   documentationOf(() => describeApi()),
   gpgKeys,

@@ -163,6 +163,18 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   unlockWorkspace: LOCKS,
   forceUnlockWorkspace: WORKSPACES,
 
+  // Configuration versions
+  listConfigurationVersions: READERS,
+  createConfigurationVersion: LOCKS,
+  showConfigurationVersion: READERS,
+  showConfigurationVersionOfRun: READERS,
+  fetchConfiguration: READERS,
+  fetchConfigurationOfRun: READERS,
+  archiveConfigurationVersion: LOCKS,
+  softDeleteConfiguration: WORKSPACES,
+  restoreConfiguration: WORKSPACES,
+  permanentlyDeleteConfiguration: WORKSPACES,
+
   // Tags and tag bindings
   listTags: MEMBERS,
   removeTags: TAGS,
@@ -225,6 +237,9 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   downloadProviderShasumsSignature: LINK,
   downloadProviderShasumsSignatureByName: LINK,
   readLog: LINK,
+  uploadConfiguration: LINK,
+  downloadConfiguration: LINK,
+  downloadConfigurationByName: LINK,
 
   // Applies, of which there are none yet
   showApply: [],

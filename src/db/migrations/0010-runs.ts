@@ -32,6 +32,7 @@ async function createConfigurationVersions(db: Kysely<unknown>): Promise<void> {
     .addColumn('error_message', 'text')
     .addColumn('blob_key', 'text', (column) => column.references('blobs.key'))
     .addColumn('created_by_user_id', 'text', (column) => column.references('users.id').onDelete('set null'))
+    .addColumn('created_by_team_id', 'text', (column) => column.references('teams.id').onDelete('set null'))
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
   await db.schema

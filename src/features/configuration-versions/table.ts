@@ -3,7 +3,7 @@ import type { Immutable, Timestamp } from '../../db/columns.ts'
 export interface ConfigurationVersionTable {
   id: Immutable<string>
   workspaceId: Immutable<string>
-  status: 'pending' | 'uploaded' | 'errored' | 'archived'
+  status: ConfigurationStatus
   /** JSON object of timestamps, such as `uploaded-at`. */
   statusTimestamps: string
   /** What made it, such as `tfe-api` or `terraform+cloud`. */
@@ -18,5 +18,15 @@ export interface ConfigurationVersionTable {
   /** The archive, a gzipped tar, sealed. */
   blobKey: string | null
   createdByUserId: Immutable<string | null>
+  createdByTeamId: Immutable<string | null>
   createdAt: Immutable<Timestamp>
 }
+
+/** Those whose name begins with `backing_data` say that the archive is going, or gone. */
+export type ConfigurationStatus =
+  | 'pending'
+  | 'uploaded'
+  | 'errored'
+  | 'archived'
+  | 'backing_data_soft_deleted'
+  | 'backing_data_permanently_deleted'
