@@ -21,8 +21,8 @@ import { routes as organizationMemberships } from './features/organization-membe
 import { acceptInvitations, addFounder, leaveOwners } from './features/organization-memberships/service.ts'
 import { routes as organizations } from './features/organizations/routes.ts'
 import {
-  onCreate as onCreateOrganization,
   onChooseExecution,
+  onCreate as onCreateOrganization,
   onRemove as onRemoveOrganization,
 } from './features/organizations/service.ts'
 import { onChange as onChangePassword } from './features/passwords/service.ts'
@@ -38,6 +38,7 @@ import { routes as registryProviderVersions } from './features/registry-provider
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
 import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
+import { routes as registryQuotas } from './features/registry-quotas/routes.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
 import { sweepSessions } from './features/sessions/jobs.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
@@ -64,8 +65,8 @@ import { assemble } from './services.ts'
 
 /** Every slice, one line each. */
 const ROUTES: readonly Routes[] = [
-  applies,
   agentPools,
+  applies,
   auditTrail,
   configurationVersions,
   discovery,
@@ -80,6 +81,7 @@ const ROUTES: readonly Routes[] = [
   registryProviderPlatforms,
   registryProviderVersions,
   registryProviders,
+  registryQuotas,
   reservedTagKeys,
   sessions,
   tagBindingsOf(projectOwners),
@@ -137,9 +139,9 @@ async function serve(
   watch?: (app: App) => void,
 ) {
   const { config, metrics } = services
+  onChooseExecution(chooseForOrganization)
   onCreateOrganization(addFounder)
   onCreateOrganization(createDefaultProject)
-  onChooseExecution(chooseForOrganization)
   onAddress(acceptInvitations)
   onChangePassword(endSessions)
   onChangePassword(withdrawCodes)

@@ -27,6 +27,8 @@ export interface Services extends HasDatabase {
   now: () => Timestamp
   /** What keeps the server from serving now, by name; empty when nothing does. */
   notReady: () => Promise<string[]>
+  /** Whom a token speaks for, by its id; undefined when it was revoked or has expired. */
+  loadSubject: (services: Services, tokenId: string) => Promise<Subject | undefined>
   loadAccess: (db: Db, subject: Subject, organizationId: string) => Promise<Access>
 }
 

@@ -10,6 +10,7 @@ import { connect } from './db/connect.ts'
 import { checkDatabase } from './db/health.ts'
 import { type Db, readingHandle } from './db/transaction.ts'
 import { loadAccess } from './features/teams/access.ts'
+import { loadSubject } from './features/tokens/authentication.ts'
 import { Links } from './lib/links.ts'
 import { Metrics } from './lib/metrics.ts'
 import { timestamp } from './lib/time.ts'
@@ -39,6 +40,7 @@ export async function assemble(config: Config, secrets: Secrets, log: Logger): P
     metrics,
     now: () => timestamp(new Date()),
     notReady: () => listProblems(db, blobs, log),
+    loadSubject,
     loadAccess,
   }
   return services

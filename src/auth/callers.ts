@@ -8,6 +8,10 @@ export type Caller =
   | 'link'
   /** Whoever has the token for the metrics, which is none of ours. */
   | 'metrics'
+  /** Tokens that are limited to registry providers, as far as their owners may. */
+  | 'limited'
+  /** The same, where the operation is about one of their providers. */
+  | 'publishers'
   /** Whoever has a valid token; the answer is limited to what its owner may see. */
   | 'tokens'
   /** Every user, in person: not the token of a team or an organization. */
@@ -17,6 +21,8 @@ export type Caller =
   /** Whoever is in an organization with that user. */
   | 'colleagues'
   | 'site-admins'
+  /** Agents of a pool, by its tokens. */
+  | 'agents'
   /** Every member of the organization, and the tokens of its teams. */
   | 'members'
   | 'owners'
@@ -27,6 +33,7 @@ export type Caller =
 
 const EVERYBODY = ['everybody'] as const
 const LINK = ['link'] as const
+const AGENTS = ['agents'] as const
 const OWNERS = ['owners'] as const
 const OWNERS_AND_TOKEN = ['owners', 'organization'] as const
 const MEMBERS = ['owners', 'organization', 'members'] as const
@@ -42,6 +49,8 @@ const WORKSPACES = [...OWNERS_AND_TOKEN, 'manage-projects', 'manage-workspaces']
 const LOCKS = [...OWNERS, 'manage-projects', 'manage-workspaces'] as const
 const TAGS = [...OWNERS_AND_TOKEN, 'manage-workspaces'] as const
 const PROVIDERS = [...OWNERS, 'manage-providers'] as const
+const REGISTRY = [...MEMBERS, 'limited'] as const
+const PUBLISHING = [...PROVIDERS, 'publishers'] as const
 const TEAMS = [...OWNERS_AND_TOKEN, 'manage-teams'] as const
 const POOLS = [...OWNERS_AND_TOKEN, 'manage-agent-pools'] as const
 const TEAM_MEMBERS = [...OWNERS_AND_TOKEN, 'manage-membership', 'manage-teams'] as const
@@ -84,6 +93,21 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   removeAgentPool: POOLS,
   listAgentPoolAuthenticationTokens: POOLS,
   createAgentPoolAuthenticationToken: POOLS,
+  listAgents: [...READERS, 'manage-agent-pools'],
+  showAgent: [...READERS, 'manage-agent-pools'],
+  removeAgent: POOLS,
+
+  // Agent protocol
+  registerAgent: AGENTS,
+  leaveAgent: AGENTS,
+  claimExecution: AGENTS,
+  keepExecution: AGENTS,
+  describeExecution: AGENTS,
+  appendExecutionLog: AGENTS,
+  fetchExecutionFile: AGENTS,
+  produceExecutionFile: AGENTS,
+  saveExecutionState: AGENTS,
+  finishExecution: AGENTS,
 
   // Users
   showAccount: ['tokens'],
@@ -109,6 +133,10 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   removeOrganizationToken: OWNERS,
   showToken: TEAMS,
   removeToken: TEAMS,
+
+  // Administration
+  showAdminOrganization: ['site-admins'],
+  updateAdminOrganization: ['site-admins'],
 
   // Organizations
   listOrganizations: ['tokens'],
@@ -204,27 +232,27 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   removeReservedTagKey: OWNERS_AND_TOKEN,
 
   // Registry
-  listGpgKeys: MEMBERS,
+  listGpgKeys: REGISTRY,
   createGpgKey: PROVIDERS,
-  showGpgKeyById: MEMBERS,
-  showGpgKey: MEMBERS,
+  showGpgKeyById: REGISTRY,
+  showGpgKey: REGISTRY,
   updateGpgKey: PROVIDERS,
   removeGpgKey: PROVIDERS,
-  listProviders: MEMBERS,
+  listProviders: REGISTRY,
   createProvider: PROVIDERS,
-  showProvider: MEMBERS,
-  showProviderById: MEMBERS,
+  showProvider: REGISTRY,
+  showProviderById: REGISTRY,
   removeProvider: PROVIDERS,
-  listProviderVersions: MEMBERS,
-  createProviderVersion: PROVIDERS,
-  showProviderVersion: MEMBERS,
-  removeProviderVersion: PROVIDERS,
-  listProviderPlatforms: MEMBERS,
-  createProviderPlatform: PROVIDERS,
-  showProviderPlatform: MEMBERS,
-  removeProviderPlatform: PROVIDERS,
-  listInstallableVersions: MEMBERS,
-  findPackage: MEMBERS,
+  listProviderVersions: REGISTRY,
+  createProviderVersion: PUBLISHING,
+  showProviderVersion: REGISTRY,
+  removeProviderVersion: PUBLISHING,
+  listProviderPlatforms: REGISTRY,
+  createProviderPlatform: PUBLISHING,
+  showProviderPlatform: REGISTRY,
+  removeProviderPlatform: PUBLISHING,
+  listInstallableVersions: REGISTRY,
+  findPackage: REGISTRY,
 
   // Storage
   uploadProviderArchive: LINK,
@@ -255,7 +283,10 @@ const NAMES: Partial<Record<Caller, string>> = {
   self: 'the user whom it is about',
   colleagues: 'whoever is in an organization with that user, and the tokens of its teams',
   'site-admins': 'site administrators',
+  agents: 'agents, with a token of their pool',
   members: 'every member of the organization, and the tokens of its teams',
+  limited: 'also by tokens that are limited to some providers',
+  publishers: 'also by tokens that are limited to this provider',
   owners: 'owners of the organization',
   organization: 'the organization’s token',
 }

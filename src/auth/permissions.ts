@@ -33,6 +33,8 @@ export interface Access {
   run: boolean
   /** Teams the subject is in (or is). */
   teamIds: readonly string[]
+  /** Of a token that is limited to providers: all that it may do. */
+  limit?: { readRegistry: boolean; publish: readonly string[] }
 }
 
 export const NO_ACCESS: Access = {
@@ -113,20 +115,46 @@ export const PERMISSIONS = {
   'tags:manage': { grants: ['manage-workspaces'], organizationToken: true },
   'registry:read': { ...everyMember, runs: true },
   'registry-providers:manage': { grants: ['manage-providers'] },
+  /** Publishing; also with a token that is limited to the provider. */
+  'registry-provider-versions:manage': { grants: ['manage-providers'] },
   'registry-modules:manage': { grants: ['manage-modules'] },
   'gpg-keys:manage': { grants: ['manage-providers'] },
 } as const satisfies Record<string, Rule>
 
 export type Permission = keyof typeof PERMISSIONS
 
-/** Whether `access` includes `permission`. */
-export function permits(access: Access, permission: Permission): boolean {
+/** What a token that is limited to some providers leaves of its owner's `access`. */
+export function limitTo(registryProviderIds: readonly string[], access: Access): Access {
+  const publishes = permits(access, 'registry-provider-versions:manage')
+  return {
+    ...NO_ACCESS,
+    limit: {
+      readRegistry: permits(access, 'registry:read'),
+      publish: publishes ? registryProviderIds : [],
+    },
+  }
+}
+
+/** Whether `access` includes `permission`, for the provider `providerId` where the permission is about one. */
+export function permits(access: Access, permission: Permission, providerId?: string): boolean {
+  if (access.limit) return permitsLimited(access.limit, permission, providerId)
   const rule: Rule = PERMISSIONS[permission]
   if (access.organizationToken) return rule.organizationToken === true
   if (access.run) return rule.runs === true
   if (access.owner) return true
   if (rule.members && access.member) return true
   return rule.grants?.some((grant) => access.grants.has(grant)) ?? false
+}
+
+/** What is not named here is refused: a new permission is none of a limited token. */
+function permitsLimited(
+  { readRegistry, publish }: NonNullable<Access['limit']>,
+  permission: Permission,
+  providerId: string | undefined,
+): boolean {
+  if (permission === 'registry:read') return readRegistry
+  if (permission !== 'registry-provider-versions:manage' || providerId === undefined) return false
+  return publish.includes(providerId)
 }
 
 /** Whether `access` includes all that `grant` opens. Nobody gives a right to others that they do not have. */

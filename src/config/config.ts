@@ -17,6 +17,8 @@ export interface Config {
   rateLimit: number
   publicProviderCuration: boolean
   maxUploadBytes: number
+  /** Bytes that the registry stores for each organization unless it has a quota of its own; 0 is no limit. */
+  registryQuotaBytes: number
   /** Days after which a provider version that nobody finished is removed; 0 is never. */
   abandonedDraftDays: number
   /** Bytes of a state, raw. */
@@ -98,6 +100,7 @@ export function readConfig(environment: Environment): Config {
       parseCount,
       'a whole number of bytes',
     ),
+    registryQuotaBytes: read('PLINTH_REGISTRY_QUOTA_BYTES', '0', parseCount, 'a whole number of bytes, or 0'),
     runs: readRuns(environment, dataDir, read),
     metricsListen: environment['PLINTH_METRICS_LISTEN']
       ? read('PLINTH_METRICS_LISTEN', '', parseListen, 'host:port, such as 127.0.0.1:9090')

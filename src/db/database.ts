@@ -25,6 +25,7 @@ import type {
   RegistryProviderVersionTable,
 } from '../features/registry-provider-versions/table.ts'
 import type { RegistryProviderTable } from '../features/registry-providers/table.ts'
+import type { RegistryQuotaTable } from '../features/registry-quotas/table.ts'
 import type { RemoteStateConsumerTable } from '../features/remote-state-consumers/table.ts'
 import type { ReservedTagKeyTable } from '../features/reserved-tag-keys/table.ts'
 import type { RunEventTable } from '../features/run-events/table.ts'
@@ -53,8 +54,8 @@ import type { JobTable } from '../jobs/table.ts'
 
 /** Every table, by its name in camelCase. Each belongs to the folder its row type comes from. */
 export interface Database {
-  agentPoolProjects: AgentPoolProjectTable
   agentPoolExclusions: AgentPoolExclusionTable
+  agentPoolProjects: AgentPoolProjectTable
   agentPools: AgentPoolTable
   agentPoolWorkspaces: AgentPoolWorkspaceTable
   agents: AgentTable
@@ -78,6 +79,7 @@ export interface Database {
   registryProviders: RegistryProviderTable
   registryProviderTombstones: RegistryProviderTombstoneTable
   registryProviderVersions: RegistryProviderVersionTable
+  registryQuotas: RegistryQuotaTable
   remoteStateConsumers: RemoteStateConsumerTable
   reservedTagKeys: ReservedTagKeyTable
   runEvents: RunEventTable

@@ -10,6 +10,7 @@ import * as state from './migrations/0011-state.ts'
 import * as variables from './migrations/0012-variables.ts'
 import * as agents from './migrations/0013-agents.ts'
 import * as runSurroundings from './migrations/0014-run-surroundings.ts'
+import * as registryHardening from './migrations/0015-registry-hardening.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0012-variables': variables,
   '0013-agents': agents,
   '0014-run-surroundings': runSurroundings,
+  '0015-registry-hardening': registryHardening,
 }
 
 /** The migrations of this Plinth, in order. */

@@ -55,6 +55,7 @@ const ORDERED = {
   registryProviderVersions: true,
   registryProviderPlatforms: true,
   registryProviderTombstones: true,
+  registryQuotas: true,
   jobs: true,
   passwords: true,
   signInAttempts: true,

@@ -77,6 +77,7 @@ describe('the server', () => {
       metrics: new Metrics(),
       now: () => '2024-01-02T03:04:05.678Z',
       notReady: async () => [],
+      loadSubject: async () => undefined,
       loadAccess: async () => NO_ACCESS,
     }
     app = serve(routes)

@@ -21,8 +21,11 @@ interface AnyUpload {
   /** For the documentation: its name in an operation's, and what it is. */
   name: string
   about: string
-  /** Throws when there is nothing the link could fill. Runs before the bytes are read. */
-  expect: (ctx: Ctx, id: string) => Promise<unknown>
+  /**
+   * Throws when there is nothing the link could fill, or not by so many bytes, where that was announced. Runs before
+   * the bytes are read.
+   */
+  expect: (ctx: Ctx, id: string, bytes: number | undefined) => Promise<unknown>
   maxBytes: (ctx: Ctx) => number
 }
 
@@ -53,9 +56,12 @@ export function mountUpload(app: App, upload: Upload): void {
         config: { ...CONFIG, doc: uploadDoc(upload) },
         onRequest: async (request) => {
           const { ctx, path } = request
-          verifyLink(request, { method: 'PUT', kind, id: path.id })
-          await expect(ctx, path.id)
-          if (Number(request.headers['content-length'] ?? 0) > maxBytes(ctx)) throw tooLarge(maxBytes(ctx))
+          const { tokenId } = verifyLink(request, { method: 'PUT', kind, id: path.id })
+          if (tokenId) await speakForToken(ctx, tokenId)
+          const length = request.headers['content-length']
+          const bytes = length === undefined ? undefined : Number(length)
+          await expect(ctx, path.id, bytes)
+          if ((bytes ?? 0) > maxBytes(ctx)) throw tooLarge(maxBytes(ctx))
         },
       },
       async (request, reply) => {
@@ -64,6 +70,13 @@ export function mountUpload(app: App, upload: Upload): void {
       },
     )
   })
+}
+
+/** A link made for a token is worth what the token is worth now. */
+async function speakForToken(ctx: Ctx, tokenId: string): Promise<void> {
+  const subject = await ctx.loadSubject(ctx, tokenId)
+  if (!subject) throw notFound()
+  ctx.subject = subject
 }
 
 function uploadDoc({ name, about }: Upload) {
@@ -91,7 +104,12 @@ async function receive(request: FastifyRequest, upload: Upload): Promise<void> {
   }
 }
 
-async function stage<T>(request: FastifyRequest, maxBytes: number, take: () => Promise<T>): Promise<T> {
+/** Receives the body by `take`; says of one that is too large, or ends early, what is wrong with it. */
+export async function stage<T>(
+  request: FastifyRequest,
+  maxBytes: number,
+  take: () => Promise<T>,
+): Promise<T> {
   try {
     return await take()
   } catch (error) {
@@ -131,8 +149,14 @@ export function fileLink(ctx: Ctx, { name, kind, id, filename, isUploaded, mayUp
     const target = { method: 'GET', kind, id } as const
     return { [`${name}-download`]: ctx.links.sign(target, ctx.now(), DOWNLOAD_SECONDS, filename) }
   }
-  const target = { method: 'PUT', kind, id } as const
-  return mayUpload ? { [`${name}-upload`]: ctx.links.sign(target, ctx.now(), UPLOAD_SECONDS) } : {}
+  const upload = mayUpload ? uploadLink(ctx, kind, id) : undefined
+  return upload ? { [`${name}-upload`]: upload } : {}
+}
+
+/** The link that takes a file, for the token of the request, with which it ends; undefined without a token. */
+export function uploadLink({ subject, links, now }: Ctx, kind: string, id: string): string | undefined {
+  const tokenId = subject && 'tokenId' in subject ? subject.tokenId : undefined
+  return tokenId && links.sign({ method: 'PUT', kind, id, tokenId }, now(), UPLOAD_SECONDS)
 }
 
 /** A stored file, as a download answers it. */
@@ -211,7 +235,9 @@ function wantedRange({ headers }: FastifyRequest, size: number, etag: string) {
   return ranges[0]
 }
 
-/** 404 unless the address was signed for `target` and still holds. */
-export function verifyLink({ ctx, path }: FastifyRequest, target: LinkTarget): void {
-  if (!ctx.links.verify(target, path.expires, path.signature, ctx.now())) throw notFound()
+/** 404 unless the address was signed for `target` and still holds; the token that it was made for, if any. */
+export function verifyLink({ ctx, path }: FastifyRequest, target: LinkTarget) {
+  const link = ctx.links.verify(target, path.expires, path.signature, ctx.now())
+  if (!link) throw notFound()
+  return link
 }

@@ -23,9 +23,9 @@ describe('links', () => {
   })
 
   test('hold for their target until they expire', () => {
-    expect(links.verify(TARGET, expires, signature, NOW)).toBe(true)
-    expect(links.verify(TARGET, expires, signature, later(59))).toBe(true)
-    expect(links.verify(TARGET, expires, signature, later(60))).toBe(false)
+    expect(links.verify(TARGET, expires, signature, NOW)).toEqual({})
+    expect(links.verify(TARGET, expires, signature, later(59))).toEqual({})
+    expect(links.verify(TARGET, expires, signature, later(60))).toBeUndefined()
   })
 
   test.each([
@@ -34,7 +34,7 @@ describe('links', () => {
     ['id', { ...TARGET, id: 'provpltfrm-2' }],
     ['kind and id run together', { ...TARGET, kind: 'binaries\nprovpltfrm-1', id: '' }],
   ])('do not hold for another %s', (_, target) => {
-    expect(links.verify(target, expires, signature, NOW)).toBe(false)
+    expect(links.verify(target, expires, signature, NOW)).toBeUndefined()
   })
 
   test.each([
@@ -47,7 +47,7 @@ describe('links', () => {
     '1e12',
     '9'.repeat(13),
   ])('do not hold until %j instead', (other) => {
-    expect(links.verify(TARGET, other, signature, NOW)).toBe(false)
+    expect(links.verify(TARGET, other, signature, NOW)).toBeUndefined()
   })
 
   test('do not hold with another signature', () => {
@@ -60,12 +60,29 @@ describe('links', () => {
       'ä'.repeat(43),
       signature.toUpperCase(),
     ]) {
-      expect(links.verify(TARGET, expires, other, NOW)).toBe(false)
+      expect(links.verify(TARGET, expires, other, NOW)).toBeUndefined()
+    }
+  })
+
+  test('name the token that they end with, and no other', () => {
+    const bound = parse(links.sign({ ...TARGET, tokenId: 'at-1' }, NOW, 60))
+    expect(bound.signature).toMatch(/^[\w-]{43}\.at-1$/)
+    expect(links.verify(TARGET, bound.expires, bound.signature, NOW)).toEqual({ tokenId: 'at-1' })
+    const [digest = ''] = bound.signature.split('.')
+    for (const other of [
+      digest,
+      `${digest}.`,
+      `${digest}.at-2`,
+      `${bound.signature}.at-1`,
+      `${bound.signature}\n`,
+      `${signature}.at-1`,
+    ]) {
+      expect(links.verify(TARGET, expires, other, NOW)).toBeUndefined()
     }
   })
 
   test('do not hold for a server with another key', () => {
     const others = new Links(Buffer.alloc(32, 2), () => 'https://plinth.example.com')
-    expect(others.verify(TARGET, expires, signature, NOW)).toBe(false)
+    expect(others.verify(TARGET, expires, signature, NOW)).toBeUndefined()
   })
 })

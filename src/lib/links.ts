@@ -11,11 +11,14 @@ export interface LinkTarget {
   method: 'PUT' | 'GET'
   kind: string
   id: string
+  /** The token that the link was made for, of those that end with it. */
+  tokenId?: string | undefined
 }
 
 /**
- * Links that carry their own permission: whoever has one may use it, without a token, until it expires.
- * The signature stands in the path, where clients that rewrite the query leave it alone.
+ * Links that carry their own permission: whoever has one may use it, without a token, until it expires, or until
+ * the token ends that it was made for, if it names one. The signature stands in the path, where clients that rewrite
+ * the query leave it alone.
  */
 export class Links {
   readonly #key: Buffer
@@ -29,19 +32,30 @@ export class Links {
   /** The absolute address for `target`, valid for `seconds` after `now`; `filename` is for people to read. */
   sign(target: LinkTarget, now: string, seconds: number, filename?: string): string {
     const expires = Math.floor(Date.parse(now) / 1000) + seconds
-    const path = `/storage/${target.kind}/${target.id}/${expires}/${this.#signature(target, expires)}`
+    const token = target.tokenId ? `.${target.tokenId}` : ''
+    const path = `/storage/${target.kind}/${target.id}/${expires}/${this.#signature(target, expires)}${token}`
     return this.#baseUrl() + path + (filename ? `/${encodeURIComponent(filename)}` : '')
   }
 
-  /** Whether the parts of a link's path were signed for `target` and have not expired. */
-  verify(target: LinkTarget, expires: string, signature: string, now: string): boolean {
-    if (!/^\d{1,12}$/.test(expires) || Date.parse(now) >= Number(expires) * 1000) return false
-    const expected = Buffer.from(this.#signature(target, Number(expires)))
-    const given = Buffer.from(signature)
-    return given.length === expected.length && timingSafeEqual(given, expected)
+  /**
+   * Whether the parts of a link's path were signed for `target` and have not expired, and for which token: whoever
+   * asks has to see to it that the token still holds.
+   */
+  verify(
+    target: Omit<LinkTarget, 'tokenId'>,
+    expires: string,
+    signature: string,
+    now: string,
+  ): { tokenId: string | undefined } | undefined {
+    if (!/^\d{1,12}$/.test(expires) || Date.parse(now) >= Number(expires) * 1000) return undefined
+    const [, digest = '', tokenId] = /^([\w-]+)(?:\.([\w-]+))?$/.exec(signature) ?? []
+    const expected = Buffer.from(this.#signature({ ...target, tokenId }, Number(expires)))
+    const given = Buffer.from(digest)
+    return given.length === expected.length && timingSafeEqual(given, expected) ? { tokenId } : undefined
   }
 
-  #signature({ method, kind, id }: LinkTarget, expires: number): string {
-    return createHmac('sha256', this.#key).update([method, kind, id, expires].join('\n')).digest('base64url')
+  #signature({ method, kind, id, tokenId }: LinkTarget, expires: number): string {
+    const parts = [method, kind, id, expires, ...(tokenId ? [tokenId] : [])]
+    return createHmac('sha256', this.#key).update(parts.join('\n')).digest('base64url')
   }
 }

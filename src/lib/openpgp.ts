@@ -1,4 +1,5 @@
 import type { Key, Signature } from 'openpgp'
+import { timestamp } from './time.ts'
 
 /** Says, for the person who uploaded it, why a key or a signature is not accepted. */
 export class OpenPgpError extends Error {
@@ -10,6 +11,8 @@ export interface PublicKey {
   keyId: string
   /** Of the primary key, upper-case hexadecimal. */
   fingerprint: string
+  /** When it can no longer be used to sign, as ISO 8601 with milliseconds in UTC; null for never. */
+  expiresAt: string | null
 }
 
 /** OpenPGP.js checks nothing against the clock when it is given null: a key that expired still verifies. */
@@ -38,7 +41,33 @@ export async function readPublicKey(armor: string): Promise<PublicKey> {
     throw new OpenPgpError(`the key cannot be used to verify signatures (${reasonOf(error)})`)
   })
   const fingerprint = key.getFingerprint().toUpperCase()
-  return { fingerprint, keyId: fingerprint.slice(-16) }
+  return { fingerprint, keyId: fingerprint.slice(-16), expiresAt: await expiryOf(key) }
+}
+
+/** When the public key in `armor` can no longer be used to sign; null for never, and for what cannot be read. */
+export async function readExpiry(armor: string): Promise<string | null> {
+  const key = await onlyKey(armor).catch((error: unknown) => {
+    if (!(error instanceof OpenPgpError)) throw error
+    return undefined
+  })
+  return key ? expiryOf(key) : null
+}
+
+/** The primary key ends all of its subkeys; before that, those that sign end one after another. */
+async function expiryOf(key: Key): Promise<string | null> {
+  const primary = (await key.getExpirationTime()) ?? Number.POSITIVE_INFINITY
+  let signing = Number.NEGATIVE_INFINITY
+  for (const part of [key, ...key.getSubkeys()]) {
+    const signs = await key.getSigningKey(part.getKeyID(), ANY_TIME).then(
+      () => true,
+      () => false,
+    )
+    if (!signs) continue
+    const expiry = part === key ? primary : ((await part.getExpirationTime()) ?? Number.POSITIVE_INFINITY)
+    signing = Math.max(signing, Number(expiry))
+  }
+  const expiry = Math.min(Number(primary), signing)
+  return Number.isFinite(expiry) ? timestamp(new Date(expiry)) : null
 }
 
 async function onlyKey(armor: string): Promise<Key> {

@@ -31,6 +31,7 @@ onEachDialect('signing keys', (server) => {
         source: '',
         'source-url': null,
         'trust-signature': '',
+        'expires-at': null,
       },
       links: { self: `/v2/gpg-keys/${created.body.data.id}` },
     })

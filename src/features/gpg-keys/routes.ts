@@ -62,6 +62,8 @@ const Key = Shown('GpgKey', TYPE, {
     source: Type.String({ description: 'Always empty here.' }),
     'source-url': About('Always null here.', Nullable(Type.String())),
     'trust-signature': Type.String({ description: 'Always empty here.' }),
+    // Ours.
+    'expires-at': Nullable(Moment('When it can no longer be used to sign; null for never.')),
   },
   links: Links('self'),
 })
@@ -102,6 +104,7 @@ const toResource = (key: GpgKey): Resource => ({
     source: '',
     'source-url': null,
     'trust-signature': '',
+    'expires-at': key.expiresAt && secondPrecision(key.expiresAt),
   },
   links: { self: `${SELF}/${key.id}` },
 })

@@ -1,4 +1,4 @@
-import { authorize, authorizeAnyone, can } from '../../auth/authorize.ts'
+import { authorize, authorizeRegistryReader, can } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
@@ -23,7 +23,7 @@ export interface KeyAddress {
 
 /** Keys exist for private providers only. */
 export function requirePrivate(ctx: Ctx, registryName: string): void {
-  authorizeAnyone(ctx)
+  authorizeRegistryReader(ctx)
   if (registryName === 'public')
     throw new AppError('forbidden', 'Signing keys are not available for public providers.')
   if (registryName !== 'private') throw notFound()
@@ -87,12 +87,21 @@ export async function create(
 ): Promise<GpgKey> {
   requirePrivate(ctx, registryName)
   const { id: organizationId } = await organizations.getByName(ctx, namespace, 'gpg-keys:manage')
-  const { keyId, fingerprint } = await readPublicKey(asciiArmor).catch(refuseArmor)
+  const { keyId, fingerprint, expiresAt } = await readPublicKey(asciiArmor).catch(refuseArmor)
   return inTransaction(ctx, async (tx) => {
     const id = newNumericId()
     const now = tx.now()
     await store
-      .insert(tx.db, { id, organizationId, keyId, fingerprint, asciiArmor, createdAt: now, updatedAt: now })
+      .insert(tx.db, {
+        id,
+        organizationId,
+        keyId,
+        fingerprint,
+        asciiArmor,
+        expiresAt,
+        createdAt: now,
+        updatedAt: now,
+      })
       .catch(refuseDuplicate('/data/attributes/ascii-armor'))
     return recordChange(tx, 'create', id)
   })

@@ -10,6 +10,8 @@ export interface GpgKeyTable {
   fingerprint: Immutable<string>
   /** As uploaded, byte for byte. */
   asciiArmor: Immutable<string>
+  /** Null for never. */
+  expiresAt: Immutable<Timestamp | null>
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
+import { Nullable } from '../../http/schema.ts'
 import { answerPlain, Exactly } from '../../http/shown.ts'
 import { DOWNLOAD_SECONDS } from '../../lib/links.ts'
 import type { InstallablePlatform, Package } from './service.ts'
@@ -76,7 +77,7 @@ const Versions = Exactly(
         platforms: Type.Array(Exactly({ os: Os, arch: Arch })),
       }),
     ),
-    warnings: Type.Null(),
+    warnings: Nullable(Type.Array(Type.String(), { description: 'What clients show; null for nothing.' })),
   },
   { title: 'InstallableVersions' },
 )
@@ -128,8 +129,10 @@ export const routes: Routes = (app) => {
   const provider = '/api/registry/v1/providers/:namespace/:name'
 
   app.get(`${provider}/versions`, { config: { doc: docs.versions } }, async ({ ctx, path }, reply) => {
-    const versions = toVersions(await service.listVersions(ctx, path.namespace, path.name))
-    return reply.type('application/json').send({ versions, warnings: null })
+    const found = await service.listVersions(ctx, path.namespace, path.name)
+    const warnings = service.warningsOf(ctx, found)
+    const answer = { versions: toVersions(found), warnings: warnings.length > 0 ? warnings : null }
+    return reply.type('application/json').send(answer)
   })
 
   app.get(

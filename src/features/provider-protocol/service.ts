@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { notFound } from '../../lib/errors.ts'
+import * as versions from '../registry-provider-versions/service.ts'
 import type { RegistryProvider } from '../registry-providers/service.ts'
 import * as providers from '../registry-providers/service.ts'
 import type { InstallablePlatform } from './store.ts'
@@ -22,6 +23,22 @@ export async function listVersions(
   const provider = await providers.getByCliAddress(ctx, namespace, name)
   return Map.groupBy(await store.listInstallable(ctx.db, provider.id), (platform) => platform.version)
 }
+
+/** What the provider's users should know of versions: which were signed by keys that have expired. */
+export function warningsOf(ctx: Ctx, found: Map<string, InstallablePlatform[]>): string[] {
+  const texts = [...found].flatMap(([version, [platform]]) => {
+    const text = platform && versions.warningOf(platform, ctx.now())
+    return text ? [{ version, text }] : []
+  })
+  return [...Map.groupBy(texts, ({ text }) => text)].map(([text, of]) => {
+    const named = of.slice(-NAMED_VERSIONS).map(({ version }) => version)
+    const others = of.length - named.length
+    return `${named.join(', ')}${others > 0 ? ` and ${others} earlier` : ''}: ${text}.`
+  })
+}
+
+/** In a warning; people see it at each `init`. */
+const NAMED_VERSIONS = 5
 
 /** What a client needs to install one platform of one version; 404 unless it is complete and verified. */
 export async function getPackage(

@@ -14,6 +14,7 @@ export function listInstallable(db: Db, providerId: string, version?: string) {
       'version.version',
       'version.protocols',
       'version.keyId',
+      'version.keyExpiresAt',
       'version.asciiArmor',
       'platform.id',
       'platform.os',

@@ -70,7 +70,8 @@ const docs = {
 
 async function toResource(ctx: Ctx, platform: PlatformDetails): Promise<Resource> {
   const { id, version, binaryBlob } = platform
-  const manages = await can(ctx, 'registry-providers:manage', version.provider.organizationId)
+  const { id: providerId, organizationId } = version.provider
+  const manages = await can(ctx, 'registry-provider-versions:manage', organizationId, providerId)
   return {
     id,
     type: TYPE,
@@ -138,7 +139,7 @@ export const routes: Routes = (app) => {
 
   mountUpload(app, {
     ...ARCHIVE,
-    expect: service.getLinked,
+    expect: service.expectBinary,
     accept: service.acceptBinary,
     maxBytes: (ctx) => ctx.config.maxUploadBytes,
   })

@@ -1,3 +1,4 @@
+import { authorize } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import type { StagedBlob } from '../../blobs/blob-store.ts'
 import { getFile, isUploaded, removeFiles } from '../../blobs/files.ts'
@@ -13,6 +14,7 @@ import * as audit from '../audit-trail/service.ts'
 import type { VersionDetails } from '../registry-provider-versions/service.ts'
 import * as versions from '../registry-provider-versions/service.ts'
 import type { ProviderAddress } from '../registry-providers/service.ts'
+import * as quotas from '../registry-quotas/service.ts'
 import type { RegistryProviderPlatform } from './store.ts'
 import * as store from './store.ts'
 
@@ -94,7 +96,7 @@ export function create(
 /** Deletes a platform with its binary; links to it die with it. */
 export function remove(ctx: Ctx, address: PlatformAddress): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const { id, version } = await get(tx, address, 'registry-providers:manage')
+    const { id, version } = await get(tx, address, 'registry-provider-versions:manage')
     const platform = await store.lock(tx.db, id)
     if (!platform) throw notFound()
     await versions.buryPlatform(tx, version, platform)
@@ -104,8 +106,19 @@ export function remove(ctx: Ctx, address: PlatformAddress): Promise<void> {
   })
 }
 
+/**
+ * Lets an archive be sent that an upload link names: whoever the link was made for may still publish the provider
+ * (404), and there is room for it (413).
+ */
+export async function expectBinary(ctx: Ctx, id: string, bytes: number | undefined): Promise<void> {
+  const platform = await getLinked(ctx, id)
+  const provider = await versions.getProvider(ctx, platform.versionId)
+  await authorize(ctx, 'registry-provider-versions:manage', provider.organizationId, provider.id)
+  if (platform.binaryBlob === null) await quotas.requireRoom(ctx, provider.organizationId, bytes)
+}
+
 /** The platform that a signed link names; 404 when it is gone. The link is the permission. */
-export async function getLinked(ctx: Ctx, id: string): Promise<RegistryProviderPlatform> {
+async function getLinked(ctx: Ctx, id: string): Promise<RegistryProviderPlatform> {
   const platform = await store.find(ctx.db, id)
   if (!platform) throw notFound()
   return platform
@@ -117,7 +130,8 @@ export async function getLinked(ctx: Ctx, id: string): Promise<RegistryProviderP
  */
 export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Promise<void> {
   const known = await getLinked(ctx, id)
-  const hash = staged.sha256 === known.shasum ? await checkArchive(ctx, known, staged) : null
+  const { name, organizationId } = await versions.getProvider(ctx, known.versionId)
+  const hash = staged.sha256 === known.shasum ? await checkArchive(name, staged) : null
   await inTransaction(ctx, async (tx) => {
     const platform = await store.lock(tx.db, id)
     if (!platform) throw notFound()
@@ -128,19 +142,16 @@ export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Pr
         `The file has SHA-256 ${staged.sha256}, but platform ${platform.os}_${platform.arch} expects ${platform.shasum}.`,
       )
     }
+    await quotas.claimRoom(tx, organizationId, staged.size)
     const key = `providers/${id}/${staged.sha256}`
     await keep(tx.db, key, staged, tx.now())
     await store.update(tx.db, id, { binaryBlob: key, packageHash: hash, updatedAt: tx.now() })
   })
 }
 
-async function checkArchive(
-  ctx: Ctx,
-  { versionId }: RegistryProviderPlatform,
-  staged: StagedBlob,
-): Promise<string> {
+async function checkArchive(providerName: string, staged: StagedBlob): Promise<string> {
   try {
-    return await checkProviderArchive(staged.path, await versions.getProviderName(ctx, versionId))
+    return await checkProviderArchive(staged.path, providerName)
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error
     throw new AppError('unprocessable', `The archive is refused: ${error.message}.`)

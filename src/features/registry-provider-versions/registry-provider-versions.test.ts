@@ -32,7 +32,7 @@ onEachDialect('registry provider versions', (server) => {
     expect(created.status).toBe(201)
     const member = `${path}/versions/${encodeURIComponent('1.2.3-rc.1+build.5')}`
     const link = (kind: string) =>
-      expect.stringMatching(new RegExp(`^${server.url}/storage/${kind}/provver-\\w{16}/\\d+/[\\w-]{43}$`))
+      expect.stringMatching(new RegExp(`^${server.url}/storage/${kind}/provver-\\w{16}/\\d+/[\\w-]{43}\\.at-\\w{16}$`))
     expect(created.body.data).toEqual({
       id: expect.stringMatching(/^provver-\w{16}$/),
       type: 'registry-provider-versions',
@@ -44,6 +44,8 @@ onEachDialect('registry provider versions', (server) => {
         'updated-at': expect.stringMatching(/\.\d{3}Z$/),
         'shasums-uploaded': false,
         'shasums-sig-uploaded': false,
+        'key-expires-at': null,
+        warnings: [],
         permissions: { 'can-delete': true, 'can-upload-asset': true },
       },
       relationships: {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { authorize } from '../../auth/authorize.ts'
 import type { StagedBlob } from '../../blobs/blob-store.ts'
 import { isUploaded } from '../../blobs/files.ts'
 import { keep } from '../../blobs/store.ts'
@@ -8,11 +9,26 @@ import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { isIssuedBy, OpenPgpError, toBinarySignature, verifySignature } from '../../lib/openpgp.ts'
 import { parseShasums, ShasumsError } from '../../lib/shasums.ts'
-import type { PlatformFile, RegistryProviderVersion } from './store.ts'
+import * as quotas from '../registry-quotas/service.ts'
+import type { PlatformFile, RegistryProviderVersion, VersionOwner } from './store.ts'
 import * as store from './store.ts'
 
 /** Both files are small; anything larger is the wrong file. */
 export const MAX_BYTES = 65_536
+
+/** Where a version keeps its files. */
+export type ReleaseFile = 'shasumsBlob' | 'signatureBlob'
+
+/**
+ * Lets a file be sent that an upload link names: whoever the link was made for may still publish the provider (404),
+ * and there is room for it (413).
+ */
+export async function expectFile(ctx: Ctx, id: string, file: ReleaseFile, bytes: number | undefined) {
+  const version = await getLinked(ctx, id)
+  const provider = await ownerOf(ctx, id)
+  await authorize(ctx, 'registry-provider-versions:manage', provider.organizationId, provider.id)
+  if (version[file] === null) await quotas.requireRoom(ctx, provider.organizationId, bytes)
+}
 
 /** The version that a signed link names; 404 when it is gone. The link is the permission. */
 export async function getLinked(ctx: Ctx, id: string): Promise<RegistryProviderVersion> {
@@ -33,8 +49,7 @@ export async function acceptShasums(ctx: Ctx, id: string, staged: StagedBlob): P
     const digests = parse(content)
     for (const platform of await store.listPlatforms(tx.db, [id])) refuseContradiction(digests, platform)
     if (version.signatureBlob) await verify(content, await readBlob(tx, version.signatureBlob), version)
-    await keep(tx.db, blobKey(id, staged), staged, tx.now())
-    await store.update(tx.db, id, { shasumsBlob: blobKey(id, staged), updatedAt: tx.now() })
+    await record(tx, id, 'shasumsBlob', staged)
   })
 }
 
@@ -52,8 +67,7 @@ export async function acceptSignature(ctx: Ctx, id: string, upload: StagedBlob):
       const version = await lock(tx, id)
       if (await isUploaded(tx, version.signatureBlob, staged.sha256)) return
       if (version.shasumsBlob) await verify(await readBlob(tx, version.shasumsBlob), signature, version)
-      await keep(tx.db, blobKey(id, staged), staged, tx.now())
-      await store.update(tx.db, id, { signatureBlob: blobKey(id, staged), updatedAt: tx.now() })
+      await record(tx, id, 'signatureBlob', staged)
     })
   } finally {
     await staged.discard()
@@ -72,6 +86,20 @@ async function lock(tx: Ctx, id: string): Promise<RegistryProviderVersion> {
   const version = await store.lock(tx.db, id)
   if (!version) throw notFound()
   return version
+}
+
+async function record(tx: Ctx, id: string, file: ReleaseFile, staged: StagedBlob): Promise<void> {
+  const { organizationId } = await ownerOf(tx, id)
+  await quotas.claimRoom(tx, organizationId, staged.size)
+  await keep(tx.db, blobKey(id, staged), staged, tx.now())
+  await store.update(tx.db, id, { [file]: blobKey(id, staged), updatedAt: tx.now() })
+}
+
+/** The provider of a version; 404 when it is gone. */
+export async function ownerOf(ctx: Ctx, id: string): Promise<VersionOwner> {
+  const provider = await store.findProvider(ctx.db, id)
+  if (!provider) throw notFound()
+  return provider
 }
 
 function blobKey(versionId: string, { sha256 }: StagedBlob): string {

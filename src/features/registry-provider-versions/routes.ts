@@ -5,7 +5,7 @@ import type { Ctx } from '../../context.ts'
 import { many, one, type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import type { App, Routes } from '../../http/routes.ts'
-import { input, OneOf, Text } from '../../http/schema.ts'
+import { input, Nullable, OneOf, Text } from '../../http/schema.ts'
 import {
   answerOne,
   answerPage,
@@ -72,6 +72,12 @@ const Version = Shown('RegistryProviderVersion', TYPE, {
     'updated-at': Moment('When it was last changed.'),
     'shasums-uploaded': Type.Boolean(),
     'shasums-sig-uploaded': Type.Boolean(),
+    // Ours.
+    'key-expires-at': Nullable(Moment('When the signing key expires; null for never.')),
+    warnings: Type.Array(
+      Type.String({ examples: ['signed by key 32966F3FB5AC1129, which expired on 2026-11-21'] }),
+      { description: 'What those should know who publish or install it.' },
+    ),
     permissions: Permissions(['can-delete', 'can-upload-asset']),
   },
   relationships: {
@@ -99,7 +105,8 @@ const docs = {
 
 async function toResource(ctx: Ctx, version: VersionDetails): Promise<Resource> {
   const { provider, platforms, shasumsBlob, signatureBlob } = version
-  const manages = await can(ctx, 'registry-providers:manage', provider.organizationId)
+  const { organizationId } = provider
+  const manages = await can(ctx, 'registry-provider-versions:manage', organizationId, provider.id)
   const link = (name: string, kind: string, blob: string | null) =>
     fileLink(ctx, {
       name,
@@ -120,6 +127,8 @@ async function toResource(ctx: Ctx, version: VersionDetails): Promise<Resource> 
       'updated-at': version.updatedAt,
       'shasums-uploaded': shasumsBlob !== null,
       'shasums-sig-uploaded': signatureBlob !== null,
+      'key-expires-at': version.keyExpiresAt,
+      warnings: [service.warningOf(version, ctx.now())].filter((warning) => warning !== undefined),
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },
     },
     relationships: {
@@ -160,7 +169,7 @@ export const routes: Routes = (app) => {
       schema: { body: input([TYPE, ''], Attributes) },
       config: {
         doc: docs.create,
-        access: (ctx, path) => getPrivate(ctx, addressOf(path), 'registry-providers:manage'),
+        access: (ctx, path) => getPrivate(ctx, addressOf(path), 'registry-provider-versions:manage'),
       },
     },
     async ({ ctx, path, body }, reply) => {
@@ -182,9 +191,12 @@ export const routes: Routes = (app) => {
 }
 
 function mountFiles(app: App): void {
-  const limits = { expect: files.getLinked, maxBytes: () => files.MAX_BYTES }
-  mountUpload(app, { ...limits, ...SHASUMS_FILE, accept: files.acceptShasums })
-  mountUpload(app, { ...limits, ...SIGNATURE_FILE, accept: files.acceptSignature })
+  const expecting = (file: files.ReleaseFile) => ({
+    expect: (ctx: Ctx, id: string, bytes: number | undefined) => files.expectFile(ctx, id, file, bytes),
+    maxBytes: () => files.MAX_BYTES,
+  })
+  mountUpload(app, { ...expecting('shasumsBlob'), ...SHASUMS_FILE, accept: files.acceptShasums })
+  mountUpload(app, { ...expecting('signatureBlob'), ...SIGNATURE_FILE, accept: files.acceptSignature })
   mountDownload(app, SHASUMS_FILE, async (ctx, id) => {
     const { shasumsBlob } = await files.getLinked(ctx, id)
     return toFile(ctx, shasumsBlob, 'text/plain; charset=utf-8', 'SHA256SUMS')

@@ -12,8 +12,8 @@ import * as audit from '../audit-trail/service.ts'
 import * as gpgKeys from '../gpg-keys/service.ts'
 import type { ProviderAddress, RegistryProvider } from '../registry-providers/service.ts'
 import * as providers from '../registry-providers/service.ts'
-import { readDigests } from './release-files.ts'
-import type { PlatformFile, RegistryProviderVersion } from './store.ts'
+import { ownerOf, readDigests } from './release-files.ts'
+import type { PlatformFile, RegistryProviderVersion, VersionOwner } from './store.ts'
 import * as store from './store.ts'
 import { bury, reuseViolations } from './tombstones.ts'
 
@@ -63,7 +63,7 @@ export async function getForChange(
   address: ProviderAddress,
   version: string,
 ): Promise<VersionDetails> {
-  return findIn(ctx, await providers.getPrivate(ctx, address, 'registry-providers:manage'), version)
+  return findIn(ctx, await providers.getPrivate(ctx, address, 'registry-provider-versions:manage'), version)
 }
 
 /** Like `getForChange`, holding back others that would add platforms or SHA256SUMS until the transaction ends. */
@@ -91,11 +91,18 @@ export function listReuseViolations(
   return reuseViolations(tx, version, platform)
 }
 
-/** The name of the provider that a version is of, for files that a signed link let in. */
-export async function getProviderName(ctx: Ctx, id: string): Promise<string> {
-  const name = await store.findProviderName(ctx.db, id)
-  if (!name) throw notFound()
-  return name
+/** The provider that a version is of, for files that a signed link let in. */
+export function getProvider(ctx: Ctx, id: string): Promise<VersionOwner> {
+  return ownerOf(ctx, id)
+}
+
+/** What those should know who publish or install what was signed by a key; undefined while it is in order. */
+export function warningOf(
+  { keyId, keyExpiresAt }: Pick<RegistryProviderVersion, 'keyId' | 'keyExpiresAt'>,
+  now: string,
+): string | undefined {
+  if (!keyExpiresAt || keyExpiresAt > now) return undefined
+  return `signed by key ${keyId}, which expired on ${keyExpiresAt.slice(0, 10)}`
 }
 
 /** The digests that a version's SHA256SUMS lists, by file name; undefined until that is uploaded. */
@@ -130,7 +137,7 @@ export function create(
   attributes: VersionAttributes,
 ): Promise<VersionDetails> {
   return inTransaction(ctx, async (tx) => {
-    const provider = await providers.getPrivate(tx, address, 'registry-providers:manage')
+    const provider = await providers.getPrivate(tx, address, 'registry-provider-versions:manage')
     const key = await gpgKeys.findByKeyId(tx, provider.organizationId, attributes.keyId)
     const violations: Violation[] = []
     if (await store.findByVersion(tx.db, provider.id, attributes.version)) violations.push(TAKEN)
@@ -150,6 +157,7 @@ export function create(
         protocols: JSON.stringify(attributes.protocols),
         keyId: key?.keyId ?? '',
         asciiArmor: key?.asciiArmor ?? '',
+        keyExpiresAt: key?.expiresAt ?? null,
         shasumsBlob: null,
         signatureBlob: null,
         createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
@@ -165,7 +173,7 @@ export function create(
 /** Deletes a version with its platforms and files; links to them die with it. */
 export function remove(ctx: Ctx, address: ProviderAddress, version: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const found = await get(tx, address, version, 'registry-providers:manage')
+    const found = await get(tx, address, version, 'registry-provider-versions:manage')
     await removeWithFiles(tx, found.provider, found.id)
     await recordChange(tx, 'destroy', found.provider, found)
   })
@@ -188,7 +196,7 @@ export async function removeAbandonedDrafts(ctx: Ctx, signal: AbortSignal): Prom
   for (const draft of await store.listDrafts(ctx.db, before)) {
     if (signal.aborted) return
     await inTransaction(ctx, async (tx) => {
-      const provider = await providers.getById(tx, draft.providerId, 'registry-providers:manage')
+      const provider = await providers.getById(tx, draft.providerId, 'registry-provider-versions:manage')
       if (!(await store.isDraft(tx.db, draft.id, before))) return
       await removeWithFiles(tx, provider, draft.id)
       await recordChange(tx, 'destroy', provider, draft)

@@ -6,6 +6,13 @@ import type { RegistryProviderTombstoneTable, RegistryProviderVersionTable } fro
 
 export type RegistryProviderVersion = Selectable<RegistryProviderVersionTable>
 
+/** The provider of a version, as far as its files need to know it. */
+export interface VersionOwner {
+  id: string
+  name: string
+  organizationId: string
+}
+
 /** What the release files of a version have to agree with. */
 export interface PlatformFile {
   id: string
@@ -31,14 +38,14 @@ export function find(db: Db, id: string): Promise<RegistryProviderVersion | unde
   return db.selectFrom('registryProviderVersions').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-export async function findProviderName(db: Db, id: string): Promise<string | undefined> {
-  const row = await db
+/** The provider that the version is of. */
+export function findProvider(db: Db, id: string): Promise<VersionOwner | undefined> {
+  return db
     .selectFrom('registryProviderVersions')
     .innerJoin('registryProviders', 'registryProviders.id', 'registryProviderVersions.providerId')
-    .select('registryProviders.name')
+    .select(['registryProviders.id', 'registryProviders.name', 'registryProviders.organizationId'])
     .where('registryProviderVersions.id', '=', id)
     .executeTakeFirst()
-  return row?.name
 }
 
 /** The version, to be changed: others that want to change it wait. */

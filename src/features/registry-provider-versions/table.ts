@@ -9,6 +9,8 @@ export interface RegistryProviderVersionTable {
   keyId: Immutable<string>
   /** The signing key as it was when the version was created: deleting the key leaves it installable. */
   asciiArmor: Immutable<string>
+  /** When that key expires; null for never. */
+  keyExpiresAt: Immutable<Timestamp | null>
   shasumsBlob: string | null
   signatureBlob: string | null
   createdById: Immutable<string | null>

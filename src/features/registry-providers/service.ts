@@ -1,4 +1,4 @@
-import { authorize } from '../../auth/authorize.ts'
+import { authorize, can } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
@@ -62,10 +62,8 @@ export async function get(
   address: ProviderAddress,
   permission: Permission = 'registry:read',
 ): Promise<RegistryProvider> {
-  const organization = await organizations.getByName(ctx, address.organizationName, permission)
-  const provider = await findAt(ctx, organization, address)
-  if (!provider) throw notFound()
-  return provider
+  const { organization, provider } = await locate(ctx, address, permission)
+  return found(address.registryName === 'public' ? await findPublic(ctx, organization, address) : provider)
 }
 
 /** Like `get`, for changes that only private providers allow; a public address answers 403. */
@@ -74,11 +72,30 @@ export async function getPrivate(
   address: ProviderAddress,
   permission: Permission,
 ): Promise<RegistryProvider> {
-  const organization = await organizations.getByName(ctx, address.organizationName, permission)
+  const { provider } = await locate(ctx, address, permission)
   if (address.registryName === 'public') {
     throw new AppError('forbidden', 'This is not available for public providers.')
   }
-  const provider = await findAt(ctx, organization, address)
+  return found(provider)
+}
+
+/** A token may be limited to the provider, so which that is has to be known before permission is asked for. */
+async function locate(ctx: Ctx, address: ProviderAddress, permission: Permission) {
+  const organization = await organizations.findByName(ctx, address.organizationName)
+  if (!organization) throw notFound()
+  const { id, name } = organization
+  const isPrivate = address.registryName === 'private' && sameName(address.namespace, name)
+  const provider = isPrivate ? await store.findPrivate(ctx.db, id, address.name) : undefined
+  await authorize(ctx, permission, id, provider?.id)
+  return { organization, provider }
+}
+
+function findPublic(ctx: Ctx, { id }: Organization, { namespace, name }: ProviderAddress) {
+  requireCuration(ctx)
+  return store.findPublic(ctx.db, id, namespace, name)
+}
+
+function found(provider: RegistryProvider | undefined): RegistryProvider {
   if (!provider) throw notFound()
   return provider
 }
@@ -90,17 +107,18 @@ export async function getById(
 ): Promise<RegistryProvider> {
   const provider = await store.find(ctx.db, id)
   if (!provider) throw notFound()
-  await authorize(ctx, permission, provider.organizationId)
+  await authorize(ctx, permission, provider.organizationId, provider.id)
   return provider
 }
 
-function findAt(ctx: Ctx, { id, name }: Organization, address: ProviderAddress) {
-  if (address.registryName === 'public') {
-    requireCuration(ctx)
-    return store.findPublic(ctx.db, id, address.namespace, address.name)
+/** Those of the private providers with these ids that the subject may see, for limiting a token to them. */
+export async function listVisible(ctx: Ctx, ids: readonly string[]): Promise<RegistryProvider[]> {
+  const visible: RegistryProvider[] = []
+  for (const provider of await store.listByIds(ctx.db, ids)) {
+    const isSeen = await can(ctx, 'registry:read', provider.organizationId)
+    if (isSeen && provider.registryName === 'private') visible.push(provider)
   }
-  const isPrivate = address.registryName === 'private' && sameName(address.namespace, name)
-  return isPrivate ? store.findPrivate(ctx.db, id, address.name) : undefined
+  return visible
 }
 
 /** Adds a private provider, or a pointer to a public one where curation is switched on. */

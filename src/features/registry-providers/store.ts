@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { contains, paginate, sameText } from '../../db/queries.ts'
+import { among, contains, paginate, sameText } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { RegistryProviderTable } from './table.ts'
@@ -47,6 +47,12 @@ export function listAll(db: Db, organizationId: string): Promise<RegistryProvide
 
 export function find(db: Db, id: string): Promise<RegistryProvider | undefined> {
   return providers(db).where('registryProviders.id', '=', id).executeTakeFirst()
+}
+
+export function listByIds(db: Db, ids: readonly string[]): Promise<RegistryProvider[]> {
+  return providers(db)
+    .where((eb) => among(eb, 'registryProviders.id', ids))
+    .execute()
 }
 
 export function findPrivate(

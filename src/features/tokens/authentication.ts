@@ -11,11 +11,21 @@ const LAST_USED_PRECISION_MS = 60_000
 export async function authenticate(services: Services, token: string): Promise<Subject | undefined> {
   const found = await store.findOwner(services.db, hashOf(token))
   const now = services.now()
-  if (!found || (found.expiredAt && found.expiredAt <= now)) return undefined
+  if (!found || hasExpired(found, now)) return undefined
   if (!found.lastUsedAt || Date.parse(now) - Date.parse(found.lastUsedAt) > LAST_USED_PRECISION_MS) {
     noteUse(services, found.id)
   }
   return subjectOf(found)
+}
+
+/** Whom a token speaks for, by its id: for links that end with it. Undefined when it was revoked or has expired. */
+export async function loadSubject(services: Services, tokenId: string): Promise<Subject | undefined> {
+  const found = await store.findOwnerById(services.db, tokenId)
+  return found && !hasExpired(found, services.now()) ? subjectOf(found) : undefined
+}
+
+function hasExpired({ expiredAt }: Found, now: string): boolean {
+  return expiredAt !== null && expiredAt <= now
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof store.findOwner>>>
@@ -23,10 +33,11 @@ type Found = NonNullable<Awaited<ReturnType<typeof store.findOwner>>>
 /** Exactly one owner is set. */
 function subjectOf(found: Found): Subject | undefined {
   const common = { tokenId: found.id, expiresAt: found.expiredAt }
+  const limit = found.registryProviderIds && { registryProviderIds: JSON.parse(found.registryProviderIds) }
   if (found.userId)
-    return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, ...common }
+    return { kind: 'user', id: found.userId, isSiteAdmin: found.isSiteAdmin === true, ...limit, ...common }
   if (found.teamId && found.teamOrganizationId) {
-    return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, ...common }
+    return { kind: 'team', id: found.teamId, organizationId: found.teamOrganizationId, ...limit, ...common }
   }
   if (found.agentPoolId && found.poolOrganizationId) {
     return { kind: 'agent', id: found.agentPoolId, organizationId: found.poolOrganizationId, ...common }

@@ -31,6 +31,7 @@ export async function ensureBootstrap(services: Services, secrets: Secrets): Pro
       organizationId: null,
       createdById: null,
       description: 'First site administrator',
+      registryProviderIds: null,
       isBootstrap: true,
       createdAt: tx.now(),
       lastUsedAt: null,

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
-import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
+import { many, one, type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { documents, type Operation } from '../../http/operation.ts'
 import type { PathParams, Routes } from '../../http/routes.ts'
-import { About, Nullable, OneOf, Search } from '../../http/schema.ts'
+import { About, Nullable, OneOf, Search, ToMany } from '../../http/schema.ts'
 import {
   answerOne,
   answerPage,
@@ -11,6 +11,7 @@ import {
   Moment,
   NOTHING,
   Related,
+  RelatedMany,
   RelatedOrNone,
   Shown,
 } from '../../http/shown.ts'
@@ -48,10 +49,27 @@ const body = Type.Object({
         },
         { additionalProperties: false, default: {} },
       ),
+      relationships: Type.Object(
+        {
+          // Ours.
+          'registry-providers': Type.Optional(
+            About(
+              'Limits the token of a user or team to reading the registry and publishing these providers.',
+              ToMany('registry-providers'),
+            ),
+          ),
+        },
+        { additionalProperties: false, default: {} },
+      ),
     },
     { default: {} },
   ),
 })
+
+function toAttributes({ attributes, relationships }: Static<typeof body>['data']): service.TokenAttributes {
+  const registryProviderIds = relationships['registry-providers']?.data.map(({ id }) => id)
+  return { ...camelKeys(attributes), registryProviderIds }
+}
 
 const SORTS = ['team-name', 'created-by', 'expired-at', 'last-used-at', 'created-at'] as const
 
@@ -81,7 +99,11 @@ const ShownToken = Shown('AuthenticationToken', TYPE, {
     ),
     'expired-at': Nullable(Moment('When it ends by itself; null for never.')),
   },
-  relationships: { 'created-by': RelatedOrNone('users'), team: Type.Optional(Related('teams')) },
+  relationships: {
+    'created-by': RelatedOrNone('users'),
+    team: Type.Optional(Related('teams')),
+    'registry-providers': Type.Optional(RelatedMany('registry-providers')),
+  },
   links: Links('self'),
 })
 
@@ -133,6 +155,9 @@ const toResource = (token: Token & { secret?: string }): Resource => ({
   relationships: {
     'created-by': toOne('users', token.createdById),
     ...(token.teamId && { team: toOne('teams', token.teamId) }),
+    ...(token.registryProviderIds && {
+      'registry-providers': toMany('registry-providers', JSON.parse(token.registryProviderIds)),
+    }),
   },
   links: { self: `/api/v2/authentication-tokens/${token.id}` },
 })
@@ -209,9 +234,7 @@ export const routes: Routes = (app) => {
       url,
       { schema: { body }, config: { doc: docs.create, access: (ctx, path) => access(ctx, path.id) } },
       async ({ ctx, path, body }, reply) => {
-        return reply
-          .code(201)
-          .send(one(toResource(await create(ctx, path.id, camelKeys(body.data.attributes)))))
+        return reply.code(201).send(one(toResource(await create(ctx, path.id, toAttributes(body.data)))))
       },
     )
   }
@@ -235,7 +258,7 @@ export const routes: Routes = (app) => {
       },
       async ({ ctx, path, body, query }, reply) => {
         refuseOtherKinds(query.token)
-        const created = await replace(ctx, owner(path), camelKeys(body.data.attributes))
+        const created = await replace(ctx, owner(path), toAttributes(body.data))
         return reply.code(201).send(one(toResource(created)))
       },
     )

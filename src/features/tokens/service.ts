@@ -14,6 +14,7 @@ import * as teams from '../teams/service.ts'
 import * as users from '../users/service.ts'
 import { authenticate } from './authentication.ts'
 import { hashOf } from './hash.ts'
+import { toLimit } from './limits.ts'
 import type { Owner, TeamTokenFilter, Token } from './store.ts'
 import * as store from './store.ts'
 
@@ -23,6 +24,8 @@ export interface TokenAttributes {
   description?: string | null
   /** An ISO 8601 moment in the future; null or absent: never. */
   expiredAt?: string | null
+  /** The providers that it may publish, being limited to that and to reading the registry; absent: no limit. */
+  registryProviderIds?: readonly string[] | undefined
 }
 
 /** A token while it is being made: the only moment at which its secret is known. */
@@ -87,7 +90,8 @@ export function getPool(ctx: Ctx, id: string): Promise<AgentPool> {
 /** The user that a valid token speaks for, and when it ends; undefined for every other text. */
 export async function findUserOf(ctx: Services, secret: string) {
   const subject = await authenticate(ctx, secret)
-  if (subject?.kind !== 'user') return undefined
+  // A session may all that its user may, which a limited token may not.
+  if (subject?.kind !== 'user' || subject.registryProviderIds) return undefined
   const token = await store.findByHash(ctx.db, hashOf(secret))
   return token && { userId: subject.id, tokenId: token.id, expiredAt: token.expiredAt }
 }
@@ -190,9 +194,9 @@ function found(token: Token | undefined): Token {
   return token
 }
 
-async function replace(tx: Ctx, existing: Token | undefined, owner: Owner, { expiredAt }: TokenAttributes) {
+async function replace(tx: Ctx, existing: Token | undefined, owner: Owner, attributes: TokenAttributes) {
   if (existing) await revoke(tx, existing)
-  return create(tx, owner, { expiredAt: expiredAt ?? null }).catch((error: unknown) => {
+  return create(tx, owner, { ...attributes, description: null }).catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error
     throw new AppError('conflict', 'Another request made this token at the same moment.', { cause: error })
   })
@@ -200,9 +204,11 @@ async function replace(tx: Ctx, existing: Token | undefined, owner: Owner, { exp
 
 async function create(tx: Ctx, owner: Owner, attributes: TokenAttributes): Promise<NewToken> {
   const { secret, row } = newToken(tx, owner)
+  const registryProviderIds = await toLimit(tx, owner, attributes.registryProviderIds)
   const token = await store
     .insert(tx.db, {
       ...row,
+      registryProviderIds,
       createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
       description: attributes.description || null,
       expiredAt: parseExpiry(attributes.expiredAt, tx.now()),
@@ -228,6 +234,7 @@ function newToken(tx: Ctx, owner: Owner) {
     hash: hashOf(secret),
     createdById: null,
     description: null,
+    registryProviderIds: null,
     isBootstrap: false,
     createdAt: tx.now(),
     lastUsedAt: null,

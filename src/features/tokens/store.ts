@@ -32,6 +32,14 @@ const SORT_COLUMNS = {
 
 /** The token with this hash, and what is needed to know its owner. */
 export function findOwner(db: Db, hash: string) {
+  return owners(db).where('tokens.hash', '=', hash).executeTakeFirst()
+}
+
+export function findOwnerById(db: Db, id: string) {
+  return owners(db).where('tokens.id', '=', id).executeTakeFirst()
+}
+
+function owners(db: Db) {
   return db
     .selectFrom('tokens')
     .leftJoin('users', 'users.id', 'tokens.userId')
@@ -46,6 +54,7 @@ export function findOwner(db: Db, hash: string) {
       'tokens.organizationId',
       'tokens.agentPoolId',
       'tokens.runId',
+      'tokens.registryProviderIds',
       'tokens.expiredAt',
       'tokens.lastUsedAt',
       'users.isSiteAdmin',
@@ -54,8 +63,6 @@ export function findOwner(db: Db, hash: string) {
       'workspaces.id as runWorkspaceId',
       'workspaces.organizationId as runOrganizationId',
     ])
-    .where('tokens.hash', '=', hash)
-    .executeTakeFirst()
 }
 
 export function find(db: Db, id: string): Promise<Token | undefined> {

@@ -12,6 +12,8 @@ export interface TokenTable {
   runId: Immutable<string | null>
   createdById: Immutable<string | null>
   description: Immutable<string | null>
+  /** JSON array of the providers that it is limited to publishing; null for all that its owner may. */
+  registryProviderIds: Immutable<string | null>
   /** The first site admin's token, which follows the configuration. */
   isBootstrap: Immutable<boolean>
   createdAt: Immutable<Timestamp>
