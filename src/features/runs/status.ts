@@ -95,6 +95,12 @@ export const TRANSITIONS = {
     plan: step('pending', 'unreachable'),
     apply: neverApplied,
   },
+  /** There will be no configuration. */
+  failPending: {
+    run: step('pending', 'errored'),
+    plan: step('pending', 'unreachable'),
+    apply: neverApplied,
+  },
   cancelPending: {
     run: step('pending', 'canceled'),
     plan: step('pending', 'unreachable'),
