@@ -26,7 +26,8 @@ export function limitRequests(app: App): void {
   app.server.requestTimeout = 0
   app.addHook('onRequest', async (request) => refuseLongAddress(request))
   app.addHook('preParsing', async ({ raw, routeOptions }) => {
-    if (routeOptions.config.signedLink || !hasBody(raw)) return
+    const { signedLink, largeBody } = routeOptions.config
+    if (signedLink || largeBody || !hasBody(raw)) return
     const timer = setTimeout(() => raw.complete || raw.destroy(), BODY_TIMEOUT_MS).unref()
     for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
   })

@@ -86,7 +86,11 @@ export function describe(routes: readonly DocumentedRoute[]): OpenApi {
     paths,
     components: {
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'Of a user, a team or an organization.' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Of a user, a team or an organization; of a pool of agents for agents.',
+        },
       },
       parameters: PAGE_PARAMETERS,
       responses: commonResponses(),
@@ -166,7 +170,7 @@ function toRequestBody({ schema, config }: DocumentedRoute, schemas: Schemas) {
   const body = schema.body as JsonSchema
   return {
     required: !acceptsNothing(body),
-    content: { [MEDIA_TYPE]: { schema: schemas.convert(body) } },
+    content: { [config.doc.consumes ?? MEDIA_TYPE]: { schema: schemas.convert(body) } },
   }
 }
 

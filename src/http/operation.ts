@@ -28,6 +28,8 @@ export interface Operation {
   answers: Record<number, Answer>
   /** When it fails in ways that do not follow from its form (openapi-failures.ts says which do). */
   failures?: Partial<Record<FailureCode, string>>
+  /** The media type of the body that the route's schema describes, unless it is that of JSON:API. */
+  consumes?: string
   /** A request body that no schema describes: bytes. */
   upload?: { description: string; mediaType: string }
 }
@@ -40,7 +42,7 @@ export interface DocumentedRoute {
   config: FastifyContextConfig & { doc: Operation }
 }
 
-type More = Pick<Operation, 'description' | 'failures' | 'upload'>
+type More = Pick<Operation, 'description' | 'failures' | 'upload' | 'consumes'>
 
 /**
  * Describes the operations of one slice: `doc('createTeam', 'Make a team', { 201: answerOne(ShownTeam) })`.

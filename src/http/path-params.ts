@@ -4,6 +4,10 @@ export const PATH_PARAMS = {
     description: 'The id of the resource that the part before it names.',
     example: 'ws-6fMPHqWY3yLzK2vT',
   },
+  execution_id: {
+    description: 'The id of an execution, which an agent gets with its assignment.',
+    example: 'exec-6fMPHqWY3yLzK2vT',
+  },
   organization_name: { description: 'The name of the organization.', example: 'acme' },
   registry_name: {
     description: 'The registry: `private`, or `public` for what only refers to the public one.',

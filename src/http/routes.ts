@@ -27,6 +27,10 @@ declare module 'fastify' {
     public?: true
     /** The permission is in the address; such requests are not counted against anybody's rate. */
     signedLink?: true
+    /** For agents, which call often: their requests are not counted either. */
+    agents?: true
+    /** The body may be large, and so may take its time to arrive. */
+    largeBody?: true
     /**
      * Ends the request unless its subject may do what the route does; runs before the body is read, so that
      * 404 comes before 415, 400 and 422. Every route with a body has one or is public.

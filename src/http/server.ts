@@ -59,7 +59,8 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     reply.type(MEDIA_TYPE).headers(API_HEADERS)
     const token = bearer(request.headers.authorization)
     if (token && !route.public) request.ctx.subject = await authenticate(services, token)
-    if (!route.signedLink) limiter.admit(request.ctx.subject, request.ip, reply)
+    const isAgent = route.agents && request.ctx.subject?.kind === 'agent'
+    if (!route.signedLink && !isAgent) limiter.admit(request.ctx.subject, request.ip, reply)
     if (route.public || request.is404) return
     if (!request.ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
     await route.access?.(request.ctx, request.path)
@@ -165,7 +166,7 @@ const RETRY_SECONDS = 2
 
 /** Turns what was thrown into a JSON:API error document. What the caller did not cause is logged here, once. */
 function answer(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply) {
-  const known = error instanceof AppError ? error : translate(error)
+  const known = error instanceof AppError ? error : translate(error, request)
   const told =
     known ?? new AppError('internal', `The server failed; request ${request.id} says why in its log.`)
   const { status } = FAILURES[told.code]
@@ -178,10 +179,11 @@ function answer(error: FastifyError | AppError, request: FastifyRequest, reply: 
 }
 
 /** Errors that Fastify finds before a handler runs. */
-function translate(error: FastifyError): AppError | undefined {
+function translate(error: FastifyError, { routeOptions }: FastifyRequest): AppError | undefined {
+  const consumes = routeOptions.config?.doc?.consumes ?? MEDIA_TYPE
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new AppError('unsupportedMediaType', `content-type must be ${MEDIA_TYPE}`)
+      return new AppError('unsupportedMediaType', `content-type must be ${consumes}`)
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new AppError('tooLarge', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

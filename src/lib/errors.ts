@@ -8,6 +8,7 @@ export const FAILURES = {
   requestTimeout: { status: 408, title: 'request timeout' },
   conflict: { status: 409, title: 'conflict' },
   gone: { status: 410, title: 'gone' },
+  preconditionFailed: { status: 412, title: 'precondition failed' },
   tooLarge: { status: 413, title: 'content too large' },
   uriTooLong: { status: 414, title: 'uri too long' },
   unsupportedMediaType: { status: 415, title: 'invalid content type' },

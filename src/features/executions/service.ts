@@ -21,6 +21,7 @@ import type { Execution } from './store.ts'
 import * as store from './store.ts'
 import { authorizeWorker, getHeld, lost, type Worker } from './worker.ts'
 
+export { waitForBell } from './bell.ts'
 export type { Worker } from './worker.ts'
 
 /** Seconds without a word after which a worker is taken for dead. */
