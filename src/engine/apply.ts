@@ -1,0 +1,35 @@
+import { LostExecution, type Outcome } from './channel.ts'
+import { outFile, PLAN_FILE, type ReadyJob } from './job.ts'
+import { recordOwner } from './leftovers.ts'
+import { stoppedOutcome } from './outcome.ts'
+import { digestOf, saveState } from './state.ts'
+
+/** Applies the plan, and saves what has become of the state, however that ended. */
+export async function apply(job: ReadyJob): Promise<Outcome> {
+  const { assignment, places, engine, statePath, stop, output } = job
+  const before = await digestOf(statePath)
+  await recordOwner(places, assignment, { path: statePath, digest: before })
+  const { code, tally } = await engine.work(['apply', outFile(job, PLAN_FILE)])
+  const after = await digestOf(statePath)
+  const saved = after !== undefined && after !== before ? await saveState(job) : undefined
+  if (stop.reason === 'lost') throw new LostExecution()
+  const { counts } = tally
+  if (saved && saved.kept !== 'as-state') {
+    const error = `The state could not be saved: ${saved.reason}. ${WHERE[saved.kept]}`
+    await output.say('error', error)
+    return { status: 'errored', error, counts }
+  }
+  // What was done before it could be stopped is done.
+  if (code === 0) return { status: 'finished', counts }
+  if (stop.reason) return { ...stoppedOutcome(job, stop.reason), counts }
+  return {
+    status: 'errored',
+    error: tally.error ? `the apply failed: ${tally.error}` : 'the apply failed',
+    counts,
+  }
+}
+
+const WHERE = {
+  apart: 'It is kept as the errored state of this apply, and can be fetched there',
+  here: 'It lies in the directory lost-states of the machine that carried out the run',
+}

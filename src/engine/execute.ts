@@ -1,0 +1,59 @@
+import { apply } from './apply.ts'
+import type { Assignment, Channel, Outcome } from './channel.ts'
+import { makePlaces, placesOf, removePlaces } from './directory.ts'
+import type { Job } from './job.ts'
+import { recordOwner } from './leftovers.ts'
+import { RunLog } from './log.ts'
+import type { EngineOptions } from './options.ts'
+import { failedOutcome } from './outcome.ts'
+import { Output } from './output.ts'
+import { plan } from './plan.ts'
+import { prepare, secretsOf } from './prepare.ts'
+import type { Stop } from './stop.ts'
+
+/**
+ * Carries out one phase of a run, in a directory that is gone when this returns; all of its log has been told by then.
+ * Throws `LostExecution` once the execution is another worker's.
+ */
+export async function execute(
+  assignment: Assignment,
+  channel: Channel,
+  options: EngineOptions,
+  stop: Stop,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const log = new RunLog(
+    (start, text) => channel.appendLog(assignment.executionId, start, text),
+    signal,
+    () => stop.request('lost'),
+  )
+  const secrets = secretsOf(assignment)
+  const output = new Output(log, assignment.run.structuredOutput, secrets)
+  const places = placesOf(options.workDir, assignment.run.id)
+  const job: Job = { assignment, channel, options, places, log, output, stop, signal, secrets }
+  try {
+    await makePlaces(places)
+    await recordOwner(places, assignment)
+    const outcome = await carryOut(job)
+    await log.flush()
+    return outcome
+  } finally {
+    await removePlaces(places)
+  }
+}
+
+async function carryOut(job: Job): Promise<Outcome> {
+  const { assignment, output } = job
+  try {
+    const ready = await prepare(job)
+    return await (assignment.phase === 'plan' ? plan(ready) : apply(ready))
+  } catch (error) {
+    const outcome = failedOutcome(job, error)
+    if (outcome.error) await output.say('error', sentence(outcome.error))
+    return outcome
+  }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
