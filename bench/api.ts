@@ -8,11 +8,11 @@ export class Api {
     this.#token = token
   }
 
-  async post(path: string, type: string, attributes: object) {
+  async post(path: string, type: string, attributes: object, relationships?: object) {
     const response = await fetch(this.base + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/vnd.api+json' },
-      body: JSON.stringify({ data: { type, attributes } }),
+      body: JSON.stringify({ data: { type, attributes, relationships } }),
     })
     if (!response.ok) throw new Error(`POST ${path}: ${await response.text()}`)
     const { data } = (await response.json()) as { data: Resource }
