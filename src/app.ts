@@ -43,6 +43,7 @@ import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.t
 import { sweepSessions } from './features/sessions/jobs.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
 import { endAllOf as endSessions } from './features/sessions/service.ts'
+import { routes as sshKeys } from './features/ssh-keys/routes.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
 import { routes as tags } from './features/tags/routes.ts'
 import { routes as teams } from './features/teams/routes.ts'
@@ -84,6 +85,7 @@ const ROUTES: readonly Routes[] = [
   registryQuotas,
   reservedTagKeys,
   sessions,
+  sshKeys,
   tagBindingsOf(projectOwners),
   tagBindingsOf(workspaceOwners),
   tags,

@@ -51,6 +51,8 @@ const PROJECTS = [...OWNERS_AND_TOKEN, 'manage-projects'] as const
 const WORKSPACES = [...OWNERS_AND_TOKEN, 'manage-projects', 'manage-workspaces'] as const
 const LOCKS = [...OWNERS, 'manage-projects', 'manage-workspaces'] as const
 const TAGS = [...OWNERS_AND_TOKEN, 'manage-workspaces'] as const
+const SSH_KEYS = [...OWNERS_AND_TOKEN, 'manage-vcs-settings'] as const
+const SSH_KEY_READERS = [...SSH_KEYS, 'manage-workspaces'] as const
 const PROVIDERS = [...OWNERS, 'manage-providers'] as const
 const REGISTRY = [...MEMBERS, 'limited'] as const
 const PUBLISHING = [...PROVIDERS, 'publishers'] as const
@@ -220,6 +222,14 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   softDeleteConfiguration: WORKSPACES,
   restoreConfiguration: WORKSPACES,
   permanentlyDeleteConfiguration: WORKSPACES,
+
+  // SSH keys
+  listSshKeys: SSH_KEY_READERS,
+  createSshKey: SSH_KEYS,
+  showSshKey: SSH_KEY_READERS,
+  updateSshKey: SSH_KEYS,
+  removeSshKey: SSH_KEYS,
+  assignSshKey: WORKSPACES,
 
   // Tags and tag bindings
   listTags: MEMBERS,

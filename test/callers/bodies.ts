@@ -71,6 +71,10 @@ const BODIES: Record<string, Make> = {
     const attributes = { os: 'darwin', arch: 'arm64', shasum: 'b'.repeat(64), filename }
     return document('registry-provider-platforms', attributes)
   },
+  createConfigurationVersion: () => document('configuration-versions', {}),
+  createSshKey: () => document('ssh-keys', { name: `k-${unique()}`, value: 'secret' }),
+  updateSshKey: named('ssh-keys'),
+  assignSshKey: () => document('workspaces', { id: null }),
   createReservedTagKey: newKey,
   updateReservedTag: newKey,
   updateReservedTagKey: newKey,

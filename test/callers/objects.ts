@@ -1,6 +1,7 @@
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
 import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
 import { document, newProject, newWorkspace, tags } from '../resources.ts'
+import { uploadConfiguration } from '../slugs.ts'
 import type { Cast } from './cast.ts'
 
 /** The values of a path’s parameters. */
@@ -93,6 +94,24 @@ const released: Make = async (cast) => {
   return { ...ofOrganization(cast), name, version: '1.2.3', os: 'linux', arch: 'amd64' }
 }
 
+const newSshKey: Make = ({ organization: { owner, path } }) =>
+  createdId(owner.post(`${path}/ssh-keys`, document('ssh-keys', { name: `k-${unique()}`, value: 'secret' })))
+
+/** With an archive, and another one after it: only what is not current goes. */
+const newConfiguration: Make = async ({ organization: { owner, path } }) => {
+  const workspace = await newWorkspace(owner, path)
+  const id = await uploadConfiguration(owner, workspace.id)
+  await uploadConfiguration(owner, workspace.id)
+  return { id }
+}
+
+const softDeleted: Make = async (cast, caller) => {
+  const params = await newConfiguration(cast, caller)
+  const actions = `/api/v2/configuration-versions/${params['id']}/actions`
+  expectStatus(await cast.organization.owner.post(`${actions}/soft_delete_backing_data`), 200)
+  return params
+}
+
 const PROVIDER =
   '/api/v2/organizations/{organization_name}/registry-providers/{registry_name}/{namespace}/{name}'
 
@@ -105,6 +124,9 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/admin/users/{id}': async ({ server }) => ({ id: (await server.user()).id }),
   '/api/v2/applies/{id}': async () => ({ id: 'apply-1' }),
   '/api/v2/authentication-tokens/{id}': withToken('authentication-tokens'),
+  '/api/v2/configuration-versions/{id}': newConfiguration,
+  '/api/v2/configuration-versions/{id}/actions/permanently_delete_backing_data': softDeleted,
+  '/api/v2/configuration-versions/{id}/actions/restore_backing_data': softDeleted,
   '/api/v2/organization-memberships/{id}': async (cast) => ({ id: (await newMember(cast)).membershipId }),
   '/api/v2/organizations/{organization_name}': async (cast) => ofOrganization(cast),
   '/api/v2/organizations/{organization_name}/workspaces/{name}': async (cast, caller) => {
@@ -122,6 +144,7 @@ const OBJECTS: Record<string, Make> = {
   },
   '/api/v2/reserved-tag-keys/{id}': newKey,
   '/api/v2/reserved-tags/{id}': newKey,
+  '/api/v2/ssh-keys/{id}': newSshKey,
   '/api/v2/tags/{id}': newTag,
   '/api/v2/teams/{id}': newTeam,
   '/api/v2/teams/{id}/authentication-token': withToken('authentication-token'),

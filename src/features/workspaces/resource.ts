@@ -3,13 +3,17 @@ import { accessTo } from '../../auth/authorize.ts'
 import { type Access, type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
+import { answerOne } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
 import { effectiveExecutionOf } from '../agent-pools/service.ts'
 import { toRelationships as toBindingRelationships, toBindings } from '../tag-bindings/resource.ts'
 import type { EffectiveTagBinding } from '../tag-bindings/service.ts'
 import { toNamedTags } from '../tags/resource.ts'
-import { type Attributes, type Relationships, TYPE } from './schema.ts'
+import { type Attributes, type Relationships, ShownWorkspace, TYPE } from './schema.ts'
 import type { Workspace, WorkspaceAttributes } from './service.ts'
+
+/** How other slices answer with a workspace. */
+export const answerWorkspace = answerOne(ShownWorkspace)
 
 interface Input {
   attributes: Partial<Static<typeof Attributes>>
@@ -165,7 +169,7 @@ function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagB
         ? toOne('teams', lockedByTeamId)
         : toOne('users', lockedByUserId),
     'agent-pool': toOne('agent-pools', effectiveExecutionOf(workspace).poolId),
-    'ssh-key': toOne('ssh-keys', null),
+    'ssh-key': toOne('ssh-keys', workspace.sshKeyId),
     'current-run': toOne('runs', workspace.currentRunId),
     'latest-run': toOne('runs', workspace.latestRunId),
     'current-state-version': toOne('state-versions', null),

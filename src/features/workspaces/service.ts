@@ -209,6 +209,13 @@ export function unlockOfRun(tx: Ctx, id: string, runId: string): Promise<void> {
   return store.unlockOfRun(tx.db, id, runId)
 }
 
+/** Chooses the key with which runs fetch modules, or none; the caller has authorized it. */
+export async function useSshKey(tx: Ctx, workspace: Workspace, sshKeyId: string | null): Promise<Workspace> {
+  await store.update(tx.db, workspace.id, { sshKeyId, updatedAt: tx.now() })
+  await recordChange(tx, 'update', workspace)
+  return reread(tx, workspace.id)
+}
+
 export function ownerOf({ id, organizationId, projectId }: Workspace): Owner {
   return { kind: 'workspaces', id, organizationId, projectId }
 }
