@@ -25,7 +25,12 @@ export class Terminal {
 
   /** Types a line. */
   type(line: string): void {
-    this.#child.stdin?.write(`${line}\n`)
+    this.press(`${line}\n`)
+  }
+
+  /** Types as it is, such as what Ctrl-C sends. */
+  press(keys: string): void {
+    this.#child.stdin?.write(keys)
   }
 
   /** Ends the command if it is still running. */
