@@ -23,8 +23,6 @@ export type Caller =
   | 'site-admins'
   /** Agents of a pool, by its tokens. */
   | 'agents'
-  /** Agents of a pool, by its tokens. */
-  | 'agents'
   /** Every member of the organization, and the tokens of its teams. */
   | 'members'
   | 'owners'
@@ -35,7 +33,6 @@ export type Caller =
 
 const EVERYBODY = ['everybody'] as const
 const LINK = ['link'] as const
-const AGENTS = ['agents'] as const
 const AGENTS = ['agents'] as const
 const OWNERS = ['owners'] as const
 const OWNERS_AND_TOKEN = ['owners', 'organization'] as const
@@ -98,21 +95,6 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   removeAgentPool: POOLS,
   listAgentPoolAuthenticationTokens: POOLS,
   createAgentPoolAuthenticationToken: POOLS,
-  listAgents: [...READERS, 'manage-agent-pools'],
-  showAgent: [...READERS, 'manage-agent-pools'],
-  removeAgent: POOLS,
-
-  // Agent protocol
-  registerAgent: AGENTS,
-  leaveAgent: AGENTS,
-  claimExecution: AGENTS,
-  keepExecution: AGENTS,
-  describeExecution: AGENTS,
-  appendExecutionLog: AGENTS,
-  fetchExecutionFile: AGENTS,
-  produceExecutionFile: AGENTS,
-  saveExecutionState: AGENTS,
-  finishExecution: AGENTS,
   listAgents: [...READERS, 'manage-agent-pools'],
   showAgent: [...READERS, 'manage-agent-pools'],
   removeAgent: POOLS,
@@ -311,7 +293,6 @@ const NAMES: Partial<Record<Caller, string>> = {
   self: 'the user whom it is about',
   colleagues: 'whoever is in an organization with that user, and the tokens of its teams',
   'site-admins': 'site administrators',
-  agents: 'agents, with a token of their pool',
   agents: 'agents, with a token of their pool',
   members: 'every member of the organization, and the tokens of its teams',
   limited: 'also by tokens that are limited to some providers',
