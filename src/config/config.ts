@@ -41,6 +41,10 @@ export interface RunConfig {
   enginesDir: string
   /** Where versions that are not there are fetched from; undefined is nowhere. */
   engineMirror: string | undefined
+  /** Where the engine of the machine is looked for, as in `PATH`. */
+  enginePath: string
+  /** Variables of the server's environment that runs get as well, such as those of a proxy. */
+  environment: Record<string, string>
   /** Seconds after which a plan is stopped. */
   planTimeout: number
   /** Seconds after which an apply is stopped. */
@@ -133,6 +137,13 @@ function readRuns(environment: Environment, dataDir: string, read: Read): RunCon
     engineMirror: environment['PLINTH_ENGINE_MIRROR']
       ? read('PLINTH_ENGINE_MIRROR', '', parseUrl, 'an http:// or https:// URL without a query')
       : undefined,
+    enginePath: environment['PATH'] ?? '',
+    environment: read(
+      'PLINTH_RUN_ENVIRONMENT',
+      '',
+      (text) => pickVariables(environment, text),
+      'names of environment variables, separated by commas',
+    ),
     planTimeout: read('PLINTH_PLAN_TIMEOUT', '7200', parseCount, 'a whole number of seconds'),
     applyTimeout: read('PLINTH_APPLY_TIMEOUT', '86400', parseCount, 'a whole number of seconds'),
   }
@@ -178,6 +189,19 @@ function parseNetworks(text: string): string[] | undefined {
 
 function parseCount(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+/** The variables of these names that are set. Those of the server itself are for no run. */
+function pickVariables(environment: Environment, text: string): Record<string, string> | undefined {
+  const names = text.split(',').flatMap((name) => name.trim() || [])
+  if (names.some((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith('PLINTH_')))
+    return undefined
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = environment[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 function parseSandbox(text: string): RunConfig['sandbox'] | undefined {
