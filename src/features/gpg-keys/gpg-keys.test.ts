@@ -9,6 +9,25 @@ const body = (namespace: unknown, armor: unknown) => ({
   data: { type: 'gpg-keys', attributes: { namespace, 'ascii-armor': armor } },
 })
 
+/** Made by gpg on 2020-01-01: a primary key that certifies, and one that signs for thirty days. */
+const EXPIRED_SUBKEY = `-----BEGIN PGP PUBLIC KEY BLOCK-----
+
+mDMEXgvhABYJKwYBBAHaRw8BAQdAbN+8wOlQJOUFeE8KG65swLGWbiVOx9Oq0lg8
+0gUPrNi0JFByb3ZpZGVyIEF1dGhvciA8YXV0aG9yQGV4YW1wbGUuY29tPoiQBBMW
+CAA4FiEEODXvTbvlVyluXMT9Llm90g9hdd4FAl4L4QACGwEFCwkIBwIGFQoJCAsC
+BBYCAwECHgECF4AACgkQLlm90g9hdd7xnwEAuskF+tEsuNIbijGOcJmTgTffioLM
+sCsi2GD2kkt29sUA/3kD2bGJAZI+ufgbtbCwJOBtgP4u5JY4zi8FdDQBwEsJuDME
+XgvhABYJKwYBBAHaRw8BAQdAZxQiKPvdEihzn79MsxFDcFiJan7AF1cvCC8aFieq
+2xWI9QQYFggAJhYhBDg170275VcpblzE/S5ZvdIPYXXeBQJeC+EAAhsCBQkAJ40A
+AIEJEC5ZvdIPYXXediAEGRYIAB0WIQSRfgWQVVIiNXkenRooy/Zm+5LKZQUCXgvh
+AAAKCRAoy/Zm+5LKZXH9AP0cqaiYHAZA+wQ417OcBgvpLciHoRPy3PCUf4oy1atT
+RgD+JQdD7WFnG+Zdr/2KC6dOt1PvqSFn2y4W6rsLlZ9q3AvqnQEAiDi/vpT4tgLH
+gRq35FoOIAQ4Hih3HiD0+fvQP7Xj//8BAJ/vK1qK4ZybKy3R1IRDhQIEaQFbt/of
+XRVHm/758YUI
+=WY1+
+-----END PGP PUBLIC KEY BLOCK-----
+`
+
 onEachDialect('signing keys', (server) => {
   const add = async (owner: Client, namespace: string, armor: string) =>
     expectStatus(await owner.post(KEYS, body(namespace, armor)), 201).body.data
@@ -55,10 +74,20 @@ onEachDialect('signing keys', (server) => {
     expect((await add(owner, name, armor)).attributes['key-id']).toBe(keyId)
   })
 
-  test('may have expired', async () => {
+  test('may have expired, and show when they do', async () => {
     const { owner, name } = await server.organization()
-    const { armor } = await makeKey('eddsa', { date: new Date('2020-01-01'), keyExpirationTime: 60 })
-    expect((await owner.post(KEYS, body(name, armor))).status).toBe(201)
+    const expiryOf = async (armor: string) => (await add(owner, name, armor)).attributes['expires-at']
+    const expired = await makeKey('eddsa', { date: new Date('2020-01-01'), keyExpirationTime: 60 })
+    expect(await expiryOf(expired.armor)).toBe('2020-01-01T00:01:00Z')
+    const later = await makeKey('rsa', {
+      date: new Date('2020-01-01'),
+      keyExpirationTime: 40 * 365 * 24 * 3600,
+    })
+    expect(await expiryOf(later.armor)).toBe('2059-12-22T00:00:00Z')
+    const { body: shown } = await owner.get(`${KEYS}/${name}/${expired.keyId}`)
+    expect(shown.data.attributes['expires-at']).toBe('2020-01-01T00:01:00Z')
+    // Its primary key does not sign and never expires; the one that signs did.
+    expect(await expiryOf(EXPIRED_SUBKEY)).toBe('2020-01-31T00:00:00Z')
   })
 
   test('come in pages, with relative links', async () => {

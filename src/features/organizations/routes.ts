@@ -23,9 +23,12 @@ const Query = Type.Object({ q: Search('Only organizations whose name contains th
 const doc = documents('Organizations', 'What owns everything else, and who may do what with it.')
 
 const docs = {
-  list: doc('listOrganizations', 'List the organizations that the caller is in', {
-    200: answerPage(Organization),
-  }),
+  list: doc(
+    'listOrganizations',
+    'List the organizations that the caller is in',
+    { 200: answerPage(Organization) },
+    { failures: { notFound: 'The token is for something else only, such as publishing a provider.' } },
+  ),
   create: doc('createOrganization', 'Make an organization, which the caller then owns', {
     201: answerOne(Organization),
   }),

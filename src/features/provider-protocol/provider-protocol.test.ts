@@ -70,6 +70,23 @@ onEachDialect('the provider registry protocol', (server) => {
     expect(await fetched(body.shasums_signature_url)).toEqual(signature)
   })
 
+  test('warns of versions that an expired key signed', async () => {
+    const organization = await server.organization()
+    const { owner, name } = organization
+    const { path } = await publish(organization, 'demo', '1.0.0', { platforms: ['linux_amd64'] })
+    const warnings = async () => (await owner.get(`${PROVIDERS}/${name}/demo/versions`)).body.warnings
+    expect(await warnings()).toBeNull()
+    const options = { date: new Date('2020-01-01'), keyExpirationTime: 60 }
+    const key = await addKey(organization, await makeKey('eddsa', options))
+    const text = (versions: string) => `${versions}: signed by key ${key.keyId}, which expired on 2020-01-01.`
+    const release = (version: string) =>
+      publish(organization, 'demo', version, { path, key, platforms: ['linux_amd64', 'linux_arm64'] })
+    for (const version of ['1.0.1', '1.0.2']) await release(version)
+    expect(await warnings()).toEqual([text('1.0.1, 1.0.2')])
+    for (const version of ['1.0.3', '1.0.4', '1.0.5', '1.0.6', '1.0.7']) await release(version)
+    expect(await warnings()).toEqual([text('1.0.3, 1.0.4, 1.0.5, 1.0.6, 1.0.7 and 2 earlier')])
+  })
+
   test('shows only what is complete', async () => {
     const organization = await server.organization()
     const { owner, name } = organization

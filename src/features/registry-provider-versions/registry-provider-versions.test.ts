@@ -32,7 +32,9 @@ onEachDialect('registry provider versions', (server) => {
     expect(created.status).toBe(201)
     const member = `${path}/versions/${encodeURIComponent('1.2.3-rc.1+build.5')}`
     const link = (kind: string) =>
-      expect.stringMatching(new RegExp(`^${server.url}/storage/${kind}/provver-\\w{16}/\\d+/[\\w-]{43}\\.at-\\w{16}$`))
+      expect.stringMatching(
+        new RegExp(`^${server.url}/storage/${kind}/provver-\\w{16}/\\d+/[\\w-]{43}\\.at-\\w{16}$`),
+      )
     expect(created.body.data).toEqual({
       id: expect.stringMatching(/^provver-\w{16}$/),
       type: 'registry-provider-versions',
@@ -149,6 +151,28 @@ onEachDialect('registry provider versions', (server) => {
     expect(violations(answers.find((answer) => answer.status === 422) as never)).toEqual([
       { pointer: '/data/attributes/version', detail: 'Version has already been taken' },
     ])
+  })
+
+  test('can be signed by a key that has expired, and say so', async () => {
+    const { organization, owner, path } = await provider()
+    const options = { date: new Date('2020-01-01'), keyExpirationTime: 60 }
+    const key = await addKey(organization, await makeKey('eddsa', options))
+    const attributes = { version: '1.0.0', 'key-id': key.keyId, protocols: ['5.0'] }
+    const created = expectStatus(await owner.post(`${path}/versions`, versionBody(attributes)), 201)
+    const expired = {
+      'key-expires-at': '2020-01-01T00:01:00.000Z',
+      warnings: [`signed by key ${key.keyId}, which expired on 2020-01-01`],
+    }
+    expect(created.body.data.attributes).toMatchObject(expired)
+    expect((await owner.get(`${path}/versions/1.0.0`)).body.data.attributes).toMatchObject(expired)
+  })
+
+  test('say nothing of a key that will expire', async () => {
+    const { organization, owner, path } = await provider()
+    const key = await addKey(organization, await makeKey('eddsa', { keyExpirationTime: 3600 }))
+    const { attributes } = await createVersion(owner, path, '1.0.0', key)
+    expect(Date.parse(attributes['key-expires-at'])).toBeGreaterThan(Date.now())
+    expect(attributes.warnings).toEqual([])
   })
 
   test('keep working after their key is deleted, which no new version can use', async () => {

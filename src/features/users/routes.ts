@@ -25,9 +25,12 @@ import * as service from './service.ts'
 const doc = documents('Users', 'The people who use this server, and who they are to it.')
 
 const docs = {
-  account: doc('showAccount', 'Show whom the token speaks for', {
-    200: answerOne(Type.Union([ShownAccount, ShownServiceAccount])),
-  }),
+  account: doc(
+    'showAccount',
+    'Show whom the token speaks for',
+    { 200: answerOne(Type.Union([ShownAccount, ShownServiceAccount])) },
+    { failures: { notFound: 'The token is for something else only, such as publishing a provider.' } },
+  ),
   updateAccount: doc('updateAccount', 'Change the caller’s name or e-mail address', {
     200: answerOne(ShownAccount),
   }),
