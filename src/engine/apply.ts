@@ -21,7 +21,7 @@ export async function apply(job: ReadyJob): Promise<Outcome> {
   }
   // What was done before it could be stopped is done.
   if (code === 0) return { status: 'finished', counts }
-  if (stop.reason) return { ...stoppedOutcome(job, stop.reason), counts }
+  if (stop.reason) return { ...(await stoppedOutcome(job, stop.reason)), counts }
   return {
     status: 'errored',
     error: tally.error ? `the apply failed: ${tally.error}` : 'the apply failed',

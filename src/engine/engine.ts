@@ -8,6 +8,9 @@ import { Tally } from './tally.ts'
 /** How long the engine may take to show what it has done. */
 const SHOW_MS = 120_000
 
+/** The backend is the platform's, and would only surprise people. */
+const OF_THE_BACKEND = /Initializing the backend\.\.\.\n(\nSuccessfully configured the backend[^.]*\.\n)?/
+
 /** The engine failed; what it said is in the log. */
 export class EngineError extends Error {
   override name = 'EngineError'
@@ -38,15 +41,19 @@ export class Engine {
   async init(): Promise<void> {
     const { output, debugging } = this.#surroundings
     const errors = output.text()
+    const tally = new Tally()
     const printed: Buffer[] = []
-    const hold = (chunk: Buffer) => void printed.push(chunk)
-    const onStderr = debugging ? errors.write : hold
+    const hold = (chunk: Buffer) => {
+      tally.text(chunk)
+      printed.push(chunk)
+    }
+    const onStderr = debugging ? watched(errors, tally).write : hold
     const ended = await this.#run(['init', '-input=false', '-no-color'], hold, onStderr)
     await errors.end()
     if (ended.code === 0) return
-    await output.print(Buffer.concat(printed).toString())
+    await output.print(Buffer.concat(printed).toString().replace(OF_THE_BACKEND, ''))
     throw new EngineError(
-      ended.error ? `the engine cannot be started: ${ended.error.message}` : 'init failed',
+      ended.error ? `the engine cannot be started: ${ended.error.message}` : `init failed: ${tally.error}`,
     )
   }
 

@@ -43,17 +43,10 @@ export async function execute(
 }
 
 async function carryOut(job: Job): Promise<Outcome> {
-  const { assignment, output } = job
   try {
     const ready = await prepare(job)
-    return await (assignment.phase === 'plan' ? plan(ready) : apply(ready))
+    return await (job.assignment.phase === 'plan' ? plan(ready) : apply(ready))
   } catch (error) {
-    const outcome = failedOutcome(job, error)
-    if (outcome.error) await output.say('error', sentence(outcome.error))
-    return outcome
+    return failedOutcome(job, error)
   }
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -54,7 +54,7 @@ export class Tally {
 
   #takeLine(line: string): void {
     for (const [pattern, kind] of IN_TEXT) if (pattern.test(line)) this.#single[kind]++
-    this.#error ??= /^[│ ]*Error: (.+)$/.exec(line)?.[1]
+    this.#error ??= /^[│ ]*Error: (?!Terraform encountered problems)(.+)$/.exec(line)?.[1]
     if (!/^(Apply|Destroy) complete! Resources:/.test(line)) return
     const number = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(line)?.[1] ?? 0)
     this.#summary = {
