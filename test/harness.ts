@@ -118,6 +118,7 @@ export class TestServer {
 
   async start(): Promise<void> {
     const environment = {
+      PATH: process.env['PATH'],
       PLINTH_LISTEN: '127.0.0.1:0',
       PLINTH_DATA_DIR: this.#directory,
       PLINTH_RATE_LIMIT: '0',
