@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { addTokenOwners } from './0013-token-owners.ts'
 
 /** Who may use a pool that is not for all, and who may not use one. */
 const SCOPES = [
@@ -47,16 +48,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('agents_pool').on('agents').columns(['agent_pool_id', 'created_at']).execute()
-  await db.schema
-    .alterTable('tokens')
-    .addColumn('agent_pool_id', 'text', (column) => column.references('agent_pools.id').onDelete('cascade'))
-    .execute()
-  await db.schema
-    .alterTable('tokens')
-    .addColumn('run_id', 'text', (column) => column.references('runs.id').onDelete('cascade'))
-    .execute()
-  await db.schema.createIndex('tokens_agent_pool').on('tokens').column('agent_pool_id').execute()
-  await db.schema.createIndex('tokens_run').on('tokens').column('run_id').execute()
+  await addTokenOwners(db)
   await db.schema
     .alterTable('workspaces')
     .addColumn('agent_pool_id', 'text', (column) => column.references('agent_pools.id'))
