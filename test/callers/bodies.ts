@@ -1,6 +1,6 @@
 import { type Client, unique } from '../harness.ts'
 import { makeKey } from '../registry.ts'
-import { bindings, document, newWorkspace, tags } from '../resources.ts'
+import { bindings, document, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
 import type { Cast } from './cast.ts'
 import type { Params } from './objects.ts'
 
@@ -51,6 +51,7 @@ const BODIES: Record<string, Make> = {
   updateUser: () => document('users', user()),
   createOrganization: () => document('organizations', { name: `o-${unique()}`, email: 'owner@example.com' }),
   updateOrganization: () => document('organizations', { email: 'changed@example.com' }),
+  updateAdminOrganization: () => document('organizations', { 'registry-quota-bytes': null }),
   createOrganizationMembership: () =>
     document('organization-memberships', { email: `${unique()}@example.com` }),
   createProject: named('projects'),
@@ -72,6 +73,8 @@ const BODIES: Record<string, Make> = {
     return document('registry-provider-platforms', attributes)
   },
   createConfigurationVersion: () => document('configuration-versions', {}),
+  createTerraformVersion: newVersionOfEngine,
+  updateTerraformVersion: () => document('terraform-versions', { beta: true }),
   createSshKey: () => document('ssh-keys', { name: `k-${unique()}`, value: 'secret' }),
   updateSshKey: named('ssh-keys'),
   assignSshKey: () => document('workspaces', { id: null }),

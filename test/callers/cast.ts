@@ -1,7 +1,15 @@
 import type { Caller } from '../../src/auth/callers.ts'
 import { GRANTS, type Grant } from '../../src/auth/permissions.ts'
-import type { Client, TestOrganization, TestServer, TestUser } from '../harness.ts'
-import { addKey, makeKey, type SigningKey } from '../registry.ts'
+import {
+  type Client,
+  expectStatus,
+  type TestOrganization,
+  type TestServer,
+  type TestUser,
+  unique,
+} from '../harness.ts'
+import { addKey, createProvider, makeKey, type SigningKey } from '../registry.ts'
+import { document } from '../resources.ts'
 
 /** Somebody who calls operations, and what makes them one of those who may. */
 export interface Role {
@@ -42,6 +50,11 @@ export function rolesFor(callers: readonly Caller[]): Role[] {
       name: 'an owner',
       is: [...user, 'members', 'colleagues', 'owners'],
       client: async ({ organization }) => organization.owner,
+    },
+    {
+      name: 'an owner’s token that is limited to another provider',
+      is: ['everybody', 'limited'],
+      client: (cast) => cast.limitedToken(),
     },
     {
       name: 'the organization’s token',
@@ -90,6 +103,19 @@ export class Cast {
 
   organizationToken(): Promise<Client> {
     return this.once('organization', () => this.server.organizationToken(this.organization))
+  }
+
+  /** A token of the owner that may publish a provider which no call is about. */
+  limitedToken(): Promise<Client> {
+    return this.once('limited', async () => {
+      const { owner } = this.organization
+      const path = await createProvider(this.organization, `p-${unique()}`)
+      const { id } = expectStatus(await owner.get(path), 200).body.data
+      const relationships = { 'registry-providers': { data: [{ id, type: 'registry-providers' }] } }
+      const body = document('authentication-tokens', {}, relationships)
+      const created = await owner.post(`/api/v2/users/${owner.id}/authentication-tokens`, body)
+      return this.server.as(expectStatus(created, 201).body.data.attributes.token)
+    })
   }
 
   signingKey(): Promise<SigningKey> {

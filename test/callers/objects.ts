@@ -1,6 +1,6 @@
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
 import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
-import { document, newProject, newWorkspace, tags } from '../resources.ts'
+import { document, newProject, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
 import { uploadConfiguration } from '../slugs.ts'
 import type { Cast } from './cast.ts'
 
@@ -121,7 +121,10 @@ const OBJECTS: Record<string, Make> = {
   '/api/registry/{registry_name}/v2/gpg-keys': async (cast) => ofOrganization(cast),
   '/api/registry/{registry_name}/v2/gpg-keys/': newGpgKey,
   '/api/registry/v1/providers/': released,
+  '/api/v2/admin/organizations/{organization_name}': async (cast) => ofOrganization(cast),
   '/api/v2/admin/users/{id}': async ({ server }) => ({ id: (await server.user()).id }),
+  '/api/v2/admin/terraform-versions/{id}': ({ server }) =>
+    createdId(server.admin.post('/api/v2/admin/terraform-versions', newVersionOfEngine())),
   '/api/v2/applies/{id}': async () => ({ id: 'apply-1' }),
   '/api/v2/authentication-tokens/{id}': withToken('authentication-tokens'),
   '/api/v2/configuration-versions/{id}': newConfiguration,
