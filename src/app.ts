@@ -47,6 +47,7 @@ import { routes as sshKeys } from './features/ssh-keys/routes.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
 import { routes as tags } from './features/tags/routes.ts'
 import { routes as teams } from './features/teams/routes.ts'
+import { routes as terraformVersions } from './features/terraform-versions/routes.ts'
 import { authenticate } from './features/tokens/authentication.ts'
 import { ensureBootstrap } from './features/tokens/bootstrap.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
@@ -90,6 +91,7 @@ const ROUTES: readonly Routes[] = [
   tagBindingsOf(workspaceOwners),
   tags,
   teams,
+  terraformVersions,
   tokens,
   users,
   workspaceLocks,

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { type Client, expectStatus, unique } from './harness.ts'
 
 /** A request body with one resource object. */
@@ -40,6 +41,11 @@ export async function newWorkspace(
 ) {
   const body = document('workspaces', { name: `ws-${unique()}`, ...attributes }, relationships)
   return expectStatus(await client.post(`${organizationPath}/workspaces`, body), 201).body.data
+}
+
+/** The body of a request that adds a version of the engine which no other test has. */
+export function newVersionOfEngine() {
+  return document('terraform-versions', { version: `9.${randomInt(1e9)}.${randomInt(1e9)}` })
 }
 
 /** Every permission that a workspace shows, with one value. */

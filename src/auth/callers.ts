@@ -213,6 +213,13 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   removeSshKey: SSH_KEYS,
   assignSshKey: WORKSPACES,
 
+  // Terraform versions
+  listTerraformVersions: ['site-admins'],
+  createTerraformVersion: ['site-admins'],
+  showTerraformVersion: ['site-admins'],
+  updateTerraformVersion: ['site-admins'],
+  removeTerraformVersion: ['site-admins'],
+
   // Tags and tag bindings
   listTags: MEMBERS,
   removeTags: TAGS,

@@ -4,10 +4,10 @@ import type { Immutable, Timestamp } from '../../db/columns.ts'
 export interface TerraformVersionTable {
   id: Immutable<string>
   version: string
-  /** Where its archive is fetched from; null for where all are. */
-  url: string | null
-  /** SHA-256 of the archive, hexadecimal. */
-  sha: string | null
+  /** Digits that are in the order of the versions. */
+  rank: string
+  /** JSON array of `{ url, sha, os, arch }`: where archives are fetched from; empty for where all are. */
+  archs: string
   official: boolean
   enabled: boolean
   beta: boolean
