@@ -34,8 +34,9 @@ onEachDatabase('more owners of tokens', (database) => {
     expect(before.map(({ length }) => length)).toEqual([2, 2, 1])
     await writes.transaction().execute((tx) => addTokenOwners(tx as unknown as Kysely<unknown>))
     for (const [index, table] of tables.entries()) {
-      const { rows } = await sql`select * from ${sql.table(table)} as rebuilt order by 1`.execute(database.db)
-      expect(before[index]).toMatchObject(rows as object[])
+      // The reader may not have noticed yet that later columns are gone.
+      const after = JSON.parse(JSON.stringify(await read(database.db, table)))
+      expect(before[index]).toMatchObject(after)
     }
     await writes.transaction().execute((tx) => sql`delete from tokens where id = 'at-1'`.execute(tx))
     expect(await read(database.db, 'sessions')).toMatchObject([{ id: 's-2' }])
