@@ -13,7 +13,7 @@ const LOOK_MS = 1_000
 
 /** What workers of the server use: calls in the same process. */
 export function localChannel(services: Services): Channel {
-  const worker: executions.Worker = { id: newId('worker'), pool: null, name: 'the server' }
+  const worker = executions.newLocalWorker()
   const context = (): Ctx => ({
     ...services,
     subject: { kind: 'system', id: worker.id },

@@ -19,10 +19,10 @@ import { ring } from './bell.ts'
 import { endPhase } from './endings.ts'
 import type { Execution } from './store.ts'
 import * as store from './store.ts'
-import { authorizeWorker, getHeld, lost, type Worker } from './worker.ts'
+import { authorizeWorker, getHeld, isGone, lost, type Worker } from './worker.ts'
 
 export { waitForBell } from './bell.ts'
-export type { Worker } from './worker.ts'
+export { newLocalWorker, type Worker } from './worker.ts'
 
 /** Seconds without a word after which a worker is taken for dead. */
 export const LEASE_SECONDS = 30
@@ -206,19 +206,26 @@ export function finish(ctx: Ctx, worker: Worker, id: string, outcome: Outcome): 
 
 /** Ends what dead workers have left, and starts what nobody started. */
 export async function reap(ctx: Ctx): Promise<void> {
-  for (const { id, workspaceId } of await store.listExpired(ctx.db, ctx.now())) {
-    await inTransaction(ctx, async (tx) => {
-      await workspaces.hold(tx, workspaceId)
-      const execution = await store.find(tx.db, id)
-      if (execution?.state !== 'running' || (execution.leaseEndsAt ?? '') >= tx.now()) return
-      await store.end(tx.db, id, ['running'], tx.now())
-      await tokens.endOfRun(tx, execution.runId)
-      const error = `The worker ${execution.workerId} stopped answering during the ${execution.phase}.`
-      await endPhase(tx, execution, { status: 'errored', error }, `\nError: ${error}\n`)
-      afterCommit(ring)
-    })
+  for (const execution of await store.listRunning(ctx.db)) {
+    if (isForsaken(execution, ctx.now())) await inTransaction(ctx, (tx) => bury(tx, execution))
   }
   for (const workspaceId of await runs.listWaitingWorkspaces(ctx)) {
     await inTransaction(ctx, (tx) => runs.proceed(tx, workspaceId))
   }
+}
+
+/** Nobody has to wait for the lease of a worker whose process is known to be gone. */
+function isForsaken({ leaseEndsAt, workerId }: Execution, now: string): boolean {
+  return (leaseEndsAt ?? '') < now || isGone(workerId ?? '')
+}
+
+async function bury(tx: Ctx, { id, workspaceId }: Execution): Promise<void> {
+  await workspaces.hold(tx, workspaceId)
+  const execution = await store.find(tx.db, id)
+  if (execution?.state !== 'running' || !isForsaken(execution, tx.now())) return
+  await store.end(tx.db, id, ['running'], tx.now())
+  await tokens.endOfRun(tx, execution.runId)
+  const error = `The worker stopped answering during the ${execution.phase}; it may have been killed.`
+  await endPhase(tx, execution, { status: 'errored', error }, `\nError: ${error}\n`)
+  afterCommit(ring)
 }

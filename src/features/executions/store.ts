@@ -99,13 +99,14 @@ export function requestStop(db: Db, id: string, cancel: 'cancel' | 'force'): Pro
   return change(db, id, ['running'], { cancel })
 }
 
-/** Running executions whose workers have not reported in time. */
-export function listExpired(db: Db, now: string): Promise<Execution[]> {
+/** What is carried out now, the oldest first. */
+export function listRunning(db: Db): Promise<Execution[]> {
   return db
     .selectFrom('executions')
     .selectAll()
     .where('state', '=', 'running')
-    .where('leaseEndsAt', '<', now)
+    .orderBy('startedAt')
+    .orderBy('id')
     .execute()
 }
 

@@ -1,5 +1,8 @@
+import { hostname } from 'node:os'
 import type { Ctx } from '../../context.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { isAlive } from '../../lib/processes.ts'
 import type { Execution } from './store.ts'
 import * as store from './store.ts'
 
@@ -34,4 +37,22 @@ export async function getHeld(ctx: Ctx, worker: Worker, id: string): Promise<Exe
 
 export function lost(): AppError {
   return new AppError('gone', 'This execution has ended, or another worker has it.')
+}
+
+/** Several servers may run in one process, as in the tests. */
+const workersOfThisProcess = new Set<string>()
+
+/** The workers of a server. Its id tells other processes of this machine whether it can still be alive. */
+export function newLocalWorker(): Worker {
+  const id = `${hostname()}~${process.pid}~${newId('worker')}`
+  workersOfThisProcess.add(id)
+  return { id, pool: null, name: 'the server' }
+}
+
+/** Whether the worker was of a process of this machine that is no more. */
+export function isGone(workerId: string): boolean {
+  const [host, pid, ...rest] = workerId.split('~')
+  if (host !== hostname() || rest.length === 0 || workersOfThisProcess.has(workerId)) return false
+  // One of this process id that is not ours is of a process before: containers start with the same id.
+  return Number(pid) === process.pid || !isAlive(Number(pid))
 }
