@@ -7,13 +7,14 @@ import { newId } from '../../lib/ids.ts'
 import * as stateVersions from '../state-versions/service.ts'
 import { waitForBell } from './bell.ts'
 import * as executions from './service.ts'
+import { newLocalWorker } from './worker.ts'
 
 /** How long a worker waits until it looks itself: another server may have queued something. */
 const LOOK_MS = 1_000
 
 /** What workers of the server use: calls in the same process. */
 export function localChannel(services: Services): Channel {
-  const worker = executions.newLocalWorker()
+  const worker = newLocalWorker()
   const context = (): Ctx => ({
     ...services,
     subject: { kind: 'system', id: worker.id },

@@ -22,7 +22,7 @@ import * as store from './store.ts'
 import { authorizeWorker, getHeld, isGone, lost, type Worker } from './worker.ts'
 
 export { waitForBell } from './bell.ts'
-export { newLocalWorker, type Worker } from './worker.ts'
+export type { Worker } from './worker.ts'
 
 /** Seconds without a word after which a worker is taken for dead. */
 export const LEASE_SECONDS = 30
