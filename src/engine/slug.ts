@@ -32,13 +32,25 @@ interface Link {
 export async function unpackSlug(slug: Readable, root: string, limits = SLUG_LIMITS): Promise<void> {
   const unpacking = new Unpacking(await realpath(root), limits)
   const tar = extract()
-  const reading = pipeline(slug, createGunzip(), tar)
+  const counted = async function* (source: AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
+      unpacking.count(chunk.length)
+      yield chunk
+    }
+  }
+  const reading = pipeline(slug, createGunzip(), counted, tar)
+  // It is asked for when the entries have ended.
+  reading.catch(() => {})
   try {
     for await (const entry of tar) await unpacking.take(entry.header, Readable.from(entry))
     await reading
   } catch (error) {
-    await reading.catch(() => {})
-    throw isBroken(error) ? new ConfigurationError('it is not a whole gzip tar archive') : error
+    // What ended the reading says more than that it has ended.
+    const reason = await reading.then(
+      () => error,
+      (first) => (first instanceof ConfigurationError ? first : error),
+    )
+    throw isBroken(reason) ? new ConfigurationError('it is not a whole gzip tar archive') : reason
   }
   await unpacking.makeLinks()
 }
@@ -55,13 +67,17 @@ class Unpacking {
     this.#limits = limits
   }
 
+  /** Counts bytes, before anything is done with them. */
+  count(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > this.#limits.bytes)
+      throw new ConfigurationError(`it unpacks to more than ${this.#limits.bytes} bytes`)
+  }
+
   async take(header: Header, content: Readable): Promise<void> {
     const name = checkName(header.name)
     if (++this.#entries > this.#limits.entries)
       throw new ConfigurationError(`it has more than ${this.#limits.entries} entries`)
-    this.#bytes += header.size ?? 0
-    if (this.#bytes > this.#limits.bytes)
-      throw new ConfigurationError(`it unpacks to more than ${this.#limits.bytes} bytes`)
     if (name === '.') return void content.resume()
     this.#links.delete(name)
     await this.#write(name, header, content)
@@ -95,7 +111,7 @@ class Unpacking {
     const source = join(this.#root, target)
     const found = await lstat(source).catch(() => undefined)
     if (!found?.isFile()) throw new ConfigurationError(`${shown(target)} is linked to, and is not there`)
-    this.#bytes += found.size
+    this.count(found.size)
     if (source !== path) await copyFile(source, path)
   }
 
@@ -103,17 +119,20 @@ class Unpacking {
     for (const { name, target } of this.#links.values()) {
       const path = join(this.#root, name)
       // A parent of it may be a link that was made just now.
-      await this.#requireInside(dirname(path), name)
+      const parent = await realpath(dirname(path))
+      this.#requireInside(join(parent, target), name)
       await rm(path, { recursive: true, force: true })
       await symlink(target, path)
     }
     // What a link leads to may depend on those that were made after it.
-    for (const { name } of this.#links.values()) await this.#requireInside(join(this.#root, name), name)
+    for (const { name } of this.#links.values()) {
+      const place = await realpath(join(this.#root, name)).catch(() => undefined)
+      if (place !== undefined) this.#requireInside(place, name)
+    }
   }
 
-  async #requireInside(path: string, name: string): Promise<void> {
-    const place = await realpath(path).catch(() => undefined)
-    if (place !== undefined && leaves(relative(this.#root, place))) throw leavesRoot(name)
+  #requireInside(place: string, name: string): void {
+    if (leaves(relative(this.#root, place))) throw leavesRoot(name)
   }
 }
 
@@ -124,8 +143,10 @@ function checkName(name: string): string {
   return posix.normalize(name).replace(/(?<=.)\/$/, '')
 }
 
+/** A target climbs at its start only: behind another link, `..` would not be where it seems. */
 function checkLink(name: string, target: string): string {
-  if (target === '' || target.startsWith('/')) throw leavesRoot(name)
+  const inner = target.replace(/^(\.\.?(\/+|$))*/, '')
+  if (target === '' || target.startsWith('/') || inner.split('/').includes('..')) throw leavesRoot(name)
   if (leaves(posix.join(posix.dirname(name), target))) throw leavesRoot(name)
   return target
 }
