@@ -90,6 +90,17 @@ describe('the rate limit', () => {
     expect(other.map(({ status }) => status)).toEqual(Array(LIMIT).fill(200))
   })
 
+  test('does not count signed links, of which a release has many', async () => {
+    const link = `${server.url}/storage/provider-binary/provpltfrm-none/4102444800/none`
+    const statuses = await Promise.all(
+      Array.from({ length: 8 * LIMIT }, async () => {
+        const answers = [await fetch(link, { method: 'PUT', body: 'x' }), await fetch(link)]
+        return answers.map(({ status }) => status)
+      }),
+    )
+    expect(new Set(statuses.flat())).toEqual(new Set([404]))
+  })
+
   test('counts those without a valid token by their address', async () => {
     const statuses = (await burst([server.nobody, server.as('unknown')], 8 * LIMIT)).map(
       ({ status }) => status,

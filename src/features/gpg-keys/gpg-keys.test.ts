@@ -1,6 +1,7 @@
 import * as openpgp from 'openpgp'
 import { expect, test } from 'vitest'
 import { type Client, expectStatus, onEachDialect, pointers, violations } from '../../../test/harness.ts'
+import { CERTIFYING_KEY, DSA_KEY, EXPIRED_SUBKEY, SHORT_RSA_KEY } from '../../../test/odd-keys.ts'
 import { makeKey } from '../../../test/registry.ts'
 
 const KEYS = '/api/registry/private/v2/gpg-keys'
@@ -8,25 +9,6 @@ const KEYS = '/api/registry/private/v2/gpg-keys'
 const body = (namespace: unknown, armor: unknown) => ({
   data: { type: 'gpg-keys', attributes: { namespace, 'ascii-armor': armor } },
 })
-
-/** Made by gpg on 2020-01-01: a primary key that certifies, and one that signs for thirty days. */
-const EXPIRED_SUBKEY = `-----BEGIN PGP PUBLIC KEY BLOCK-----
-
-mDMEXgvhABYJKwYBBAHaRw8BAQdAbN+8wOlQJOUFeE8KG65swLGWbiVOx9Oq0lg8
-0gUPrNi0JFByb3ZpZGVyIEF1dGhvciA8YXV0aG9yQGV4YW1wbGUuY29tPoiQBBMW
-CAA4FiEEODXvTbvlVyluXMT9Llm90g9hdd4FAl4L4QACGwEFCwkIBwIGFQoJCAsC
-BBYCAwECHgECF4AACgkQLlm90g9hdd7xnwEAuskF+tEsuNIbijGOcJmTgTffioLM
-sCsi2GD2kkt29sUA/3kD2bGJAZI+ufgbtbCwJOBtgP4u5JY4zi8FdDQBwEsJuDME
-XgvhABYJKwYBBAHaRw8BAQdAZxQiKPvdEihzn79MsxFDcFiJan7AF1cvCC8aFieq
-2xWI9QQYFggAJhYhBDg170275VcpblzE/S5ZvdIPYXXeBQJeC+EAAhsCBQkAJ40A
-AIEJEC5ZvdIPYXXediAEGRYIAB0WIQSRfgWQVVIiNXkenRooy/Zm+5LKZQUCXgvh
-AAAKCRAoy/Zm+5LKZXH9AP0cqaiYHAZA+wQ417OcBgvpLciHoRPy3PCUf4oy1atT
-RgD+JQdD7WFnG+Zdr/2KC6dOt1PvqSFn2y4W6rsLlZ9q3AvqnQEAiDi/vpT4tgLH
-gRq35FoOIAQ4Hih3HiD0+fvQP7Xj//8BAJ/vK1qK4ZybKy3R1IRDhQIEaQFbt/of
-XRVHm/758YUI
-=WY1+
------END PGP PUBLIC KEY BLOCK-----
-`
 
 onEachDialect('signing keys', (server) => {
   const add = async (owner: Client, namespace: string, armor: string) =>
@@ -58,6 +40,7 @@ onEachDialect('signing keys', (server) => {
     for (const path of [
       member,
       `${KEYS}/${name}/${key.keyId.toLowerCase()}`,
+      `${KEYS}/${name}/${key.pair.publicKey.getFingerprint()}`,
       `${KEYS}/${created.body.data.id}`,
     ]) {
       expect((await owner.get(path)).body).toEqual(created.body)
@@ -189,11 +172,20 @@ onEachDialect('signing keys', (server) => {
       Buffer.concat([key.pair.publicKey.write(), other.pair.publicKey.write()]),
     )
     const { publicKey: revoked } = await openpgp.revokeKey({ key: key.pair.privateKey, format: 'object' })
+    const { publicKey: version6 } = await openpgp.generateKey({
+      userIDs: [{ name: 'Provider Author' }],
+      format: 'object',
+      config: { v6Keys: true },
+    })
     const cases: [string, RegExp][] = [
       [key.privateArmor, /private key/],
       [both, /2 primary keys/],
       [key.armor + other.armor, /exactly one/],
       [revoked.armor(), /revoked/],
+      [DSA_KEY, /dsa keys are considered too weak/],
+      [SHORT_RSA_KEY, /RSA keys shorter than 2047 bits/],
+      [CERTIFYING_KEY, /cannot be used to verify signatures/],
+      [version6.armor(), /only OpenPGP version 4/],
       ['garbage', /exactly one/],
       [key.armor.replace(/\n[A-Za-z0-9+/]{20}/, '\n!!!!!!!!!!!!!!!!!!!!'), /not an ASCII-armored public key/],
       [await key.signArmored(Buffer.from('x')), /not an ASCII-armored public key/],

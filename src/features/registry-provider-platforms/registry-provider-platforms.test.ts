@@ -167,6 +167,9 @@ onEachDialect(
       expect(Object.keys(links)).toEqual(['provider-binary-download'])
       const download = links['provider-binary-download'] as string
       expect(download.endsWith(`/${FILENAME}`)).toBe(true)
+      const seconds = Number(download.split('/').at(-3)) - Date.now() / 1000
+      expect(seconds).toBeGreaterThan(14 * 60)
+      expect(seconds).toBeLessThanOrEqual(15 * 60)
 
       const whole = await fetch(download)
       expect(Buffer.from(await whole.arrayBuffer())).toEqual(BINARY)

@@ -103,6 +103,13 @@ onEachDialect('reserved tag keys', (server) => {
     for (const error of empty.body.errors) {
       expect(error).toMatchObject({ status: '422', title: 'invalid attribute' })
     }
+    for (const [attributes, missing] of [
+      [{ key: 'kept' }, 'disable-overrides'],
+      [{ 'disable-overrides': true }, 'key'],
+    ] as const) {
+      const partial = await owner.patch(`/api/v2/reserved-tags/${id}`, body(attributes))
+      expect(pointers(partial)).toEqual([`/data/attributes/${missing}`])
+    }
     const wrong = await owner.patch(`/api/v2/reserved-tags/${id}`, {
       data: { type: 'tags', attributes: { key: '! / nope', 'disable-overrides': 'yes' } },
     })
@@ -115,6 +122,8 @@ onEachDialect('reserved tag keys', (server) => {
       const answer = await owner.post(`${path}/reserved-tag-keys`, body({ key, 'disable-overrides': true }))
       expect([key, answer.status, pointers(answer)]).toEqual([key, 422, ['/data/attributes/key']])
     }
+    // Case makes another key.
+    await reserve(owner, path, 'Taken')
     const other = await reserve(owner, path, 'other')
     const attributes = { key: 'taken', 'disable-overrides': true }
     for (const answer of [

@@ -50,6 +50,16 @@ onEachDialect('tokens', (server) => {
     expect(await worksFor(bare.attributes.token)).toBe(200)
   })
 
+  test('of a team that no person made name nobody', async () => {
+    const organization = await server.organization()
+    const token = await server.organizationToken(organization)
+    const url = `/api/v2/teams/${await server.team(organization)}/authentication-tokens`
+    const made = await make(token, url, { description: 'made by a token' })
+    expect(made.relationships['created-by']).toEqual({ data: null })
+    const { data } = (await organization.owner.get(url)).body
+    expect(data[0].relationships['created-by']).toEqual({ data: null })
+  })
+
   test('race: of team tokens with one description exactly one is made', async () => {
     const organization = await server.organization()
     const url = `/api/v2/teams/${await server.team(organization)}/authentication-tokens`

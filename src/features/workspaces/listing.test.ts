@@ -18,6 +18,7 @@ onEachDialect('workspaces in lists', (server) => {
     await newWorkspace(owner, path, { name: 'web-dev' }, inProject(project.id))
     const found = async (query: string) => names(await owner.get(`${list}?${query}`))
     expect(await found('')).toEqual(['app-dev', 'app-prod', 'net_dev', 'web-dev'])
+    expect(await found('sort=nonsense')).toEqual(await found(''))
     expect(await found('sort=-name')).toEqual(['web-dev', 'net_dev', 'app-prod', 'app-dev'])
     expect(await found('sort=latest-change-at')).toEqual(['app-prod', 'net_dev', 'app-dev', 'web-dev'])
     expect(await found('search[name]=APP-')).toEqual(['app-dev', 'app-prod'])

@@ -102,6 +102,7 @@ onEachDialect('workspaces', (server) => {
     })
     expect((await owner.get(`/api/v2/workspaces/${id}`)).body).toEqual(created.body)
     expect((await owner.get(`${path}/workspaces/app-dev`)).body).toEqual(created.body)
+    expect((await owner.get(`${path}/workspaces/APP-Dev`)).body).toEqual(created.body)
     const unknown = await owner.get(`${path}/workspaces/app-prod`)
     expect(unknown.status).toBe(404)
     expect(unknown.body.errors[0]).toMatchObject({ status: '404', title: 'not found' })
