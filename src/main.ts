@@ -1,11 +1,13 @@
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
+import { startAgent } from './agent/agent.ts'
 import { type RunningServer, start } from './app.ts'
 import { BackupError } from './backup/archive.ts'
 import { backup, type Data } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
 import { FileBlobStore } from './blobs/file.ts'
+import { readAgentConfig } from './config/agent.ts'
 import { ConfigError, readConfig } from './config/config.ts'
 import { readSecrets, secretKeyFile } from './config/secrets.ts'
 
@@ -25,7 +27,8 @@ function run(): Promise<void> {
   if (command === 'start' && !file) return serve()
   if (command === 'backup' && file && more.length === 0) return writeBackup(file)
   if (command === 'restore' && file && more.length === 0) return restoreBackup(file)
-  throw new ConfigError('There is: start (or nothing), backup FILE, restore FILE')
+  if (command === 'agent' && !file) return work()
+  throw new ConfigError('There is: start (or nothing), agent, backup FILE, restore FILE')
 }
 
 async function writeBackup(file: string): Promise<void> {
@@ -52,7 +55,7 @@ async function openData(): Promise<Data> {
 async function serve(): Promise<void> {
   const config = readConfig(process.env)
   const secrets = readSecrets(process.env, config.dataDir)
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, logDestination())
+  const log = newLog()
   const server = await start(config, secrets, log)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -69,6 +72,25 @@ async function serve(): Promise<void> {
   greet(server)
 }
 
+/** Works as an agent until it is told to end, or cannot go on. */
+async function work(): Promise<void> {
+  const config = readAgentConfig(process.env)
+  const log = newLog()
+  const ending = new AbortController()
+  let stop = async () => ending.abort()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info(`${signal}: ending what is carried out`)
+      stop().catch((error: unknown) => log.error({ err: error }, 'could not stop cleanly'))
+    })
+  }
+  const agent = await startAgent(config, log, ending.signal)
+  stop = agent.stop
+  process.stdout.write(`Plinth agent ${config.name} (${agent.id}) works for ${config.address}\n`)
+  const reason = await agent.ended
+  if (reason) throw new ConfigError(`It cannot go on: ${reason}.`)
+}
+
 /** Printed once everything works, signals included. */
 function greet(server: RunningServer): void {
   const file = server.adminTokenFile && relative('', server.adminTokenFile)
@@ -82,6 +104,10 @@ function greet(server: RunningServer): void {
       '',
     ].join('\n'),
   )
+}
+
+function newLog() {
+  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, logDestination())
 }
 
 /** Lines are written together, at the latest after a fifth of a second: a write for each would cost more. */

@@ -51,7 +51,7 @@ export interface RunConfig {
   applyTimeout: number
 }
 
-type Environment = Record<string, string | undefined>
+export type Environment = Record<string, string | undefined>
 
 /** Says what is wrong with the configuration, naming variables and never their values. */
 export class ConfigError extends Error {
@@ -64,16 +64,7 @@ export class ConfigError extends Error {
  */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
-  const read: Read = <T>(
-    name: string,
-    fallback: string,
-    parse: (text: string) => T | undefined,
-    rule: string,
-  ): T => {
-    const parsed = parse(environment[name] || fallback)
-    if (parsed === undefined) problems.push(`${name} must be ${rule}`)
-    return parsed as T
-  }
+  const read = readerOf(environment, problems)
   const dataDir = resolve(environment['PLINTH_DATA_DIR'] || './data')
   const config: Config = {
     listen: read('PLINTH_LISTEN', '127.0.0.1:8080', parseListen, 'host:port, such as 127.0.0.1:8080'),
@@ -122,7 +113,17 @@ export function readConfig(environment: Environment): Config {
 
 type Read = <T>(name: string, fallback: string, parse: (text: string) => T | undefined, rule: string) => T
 
-function readRuns(environment: Environment, dataDir: string, read: Read): RunConfig {
+/** Reads variables one by one; what is wrong with them goes to `problems`. */
+export function readerOf(environment: Environment, problems: string[]): Read {
+  return <T>(name: string, fallback: string, parse: (text: string) => T | undefined, rule: string): T => {
+    const parsed = parse(environment[name] || fallback)
+    if (parsed === undefined) problems.push(`${name} must be ${rule}`)
+    return parsed as T
+  }
+}
+
+/** How runs are carried out on this machine. */
+export function readRuns(environment: Environment, dataDir: string, read: Read): RunConfig {
   return {
     workers: read('PLINTH_RUN_WORKERS', '2', parseCount, 'a whole number of runs'),
     organizationConcurrency: read(
@@ -155,7 +156,8 @@ function parseListen(text: string) {
   return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port: Number(match[2]) }
 }
 
-function parseUrl(text: string): string | undefined {
+/** An address, without a slash at the end. */
+export function parseUrl(text: string): string | undefined {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return undefined
   return url.href.replace(/\/+$/, '')
@@ -208,7 +210,8 @@ function parseSandbox(text: string): RunConfig['sandbox'] | undefined {
   return text === 'auto' || text === 'bwrap' || text === 'none' ? text : undefined
 }
 
-function parseSwitch(text: string): boolean | undefined {
+/** Whether it is on. */
+export function parseSwitch(text: string): boolean | undefined {
   if (['on', 'true', '1'].includes(text)) return true
   return ['off', 'false', '0'].includes(text) ? false : undefined
 }
