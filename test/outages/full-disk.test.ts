@@ -72,6 +72,8 @@ async function fillAndRecover(server: TestServer, disk: SmallDisk): Promise<void
   expect(refused.filter(({ status }) => status !== 503 && status !== 507)).toEqual([])
   expectFull(refused.find(({ status }) => status === 507))
   const made = answers.filter(({ status }) => status === 201).map(nameOf)
+  // Deleting takes room as well.
+  expectFull(await owner.delete(whole.path))
 
   await expectReadable(server, organization.owner, whole, organization.name)
   expect((await server.nobody.get('/healthz')).status).toBe(200)
