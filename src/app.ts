@@ -53,6 +53,9 @@ import { ensureBootstrap } from './features/tokens/bootstrap.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import { routes as users } from './features/users/routes.ts'
 import { onAddress, onRemove as onRemoveUser } from './features/users/service.ts'
+import { routes as vars } from './features/vars/routes.ts'
+import { routes as varsets } from './features/varsets/routes.ts'
+import { variableRoutes as varsetVariables } from './features/varsets/variable-routes.ts'
 import { lockRoutes as workspaceLocks } from './features/workspaces/lock-routes.ts'
 import { routes as workspaces } from './features/workspaces/routes.ts'
 import { bindingOwners as workspaceOwners } from './features/workspaces/service.ts'
@@ -94,6 +97,9 @@ const ROUTES: readonly Routes[] = [
   terraformVersions,
   tokens,
   users,
+  vars,
+  varsets,
+  varsetVariables,
   workspaceLocks,
   workspaces,
 ]

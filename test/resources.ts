@@ -48,6 +48,44 @@ export function newVersionOfEngine() {
   return document('terraform-versions', { version: `9.${randomInt(1e9)}.${randomInt(1e9)}` })
 }
 
+/** The resource object of a new variable of a workspace, which is of the configuration unless `attributes` differ. */
+export async function newVariable(client: Client, workspaceId: string, attributes: object = {}) {
+  const body = document('vars', {
+    key: `key_${unique()}`,
+    value: 'value',
+    category: 'terraform',
+    ...attributes,
+  })
+  return expectStatus(await client.post(`/api/v2/workspaces/${workspaceId}/vars`, body), 201).body.data
+}
+
+/** The resource object of a new variable set. */
+export async function newVarset(
+  client: Client,
+  organizationPath: string,
+  attributes: object = {},
+  relationships?: object,
+) {
+  const body = document(
+    'varsets',
+    { name: `varset ${unique()}`, global: false, ...attributes },
+    relationships,
+  )
+  return expectStatus(await client.post(`${organizationPath}/varsets`, body), 200).body.data
+}
+
+/** The resource object of a new variable of a set. */
+export async function newVarsetVariable(client: Client, varsetId: string, attributes: object = {}) {
+  const body = document('vars', {
+    key: `key_${unique()}`,
+    value: 'value',
+    category: 'terraform',
+    ...attributes,
+  })
+  const created = await client.post(`/api/v2/varsets/${varsetId}/relationships/vars`, body)
+  return expectStatus(created, 200).body.data
+}
+
 /** Every permission that a workspace shows, with one value. */
 export function workspacePermissions(value: boolean): Record<string, boolean> {
   const shown = [

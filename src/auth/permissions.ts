@@ -104,6 +104,11 @@ export const PERMISSIONS = {
   'state-versions:create': workspaceOperators,
   'variables:read': workspaceReaders,
   'variables:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
+  'variable-sets:read': workspaceReaders,
+  /** Of the organization's own sets; who has the next one has this too. */
+  'variable-sets:manage': { grants: ['manage-workspaces', 'manage-projects'], organizationToken: true },
+  /** Of those that a project owns. */
+  'variable-sets:manage-of-projects': { grants: ['manage-projects'], organizationToken: true },
   'agent-pools:read': {
     grants: [...workspaceReaders.grants, 'manage-agent-pools'],
     organizationToken: true,

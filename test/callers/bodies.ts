@@ -1,6 +1,6 @@
 import { type Client, unique } from '../harness.ts'
 import { makeKey } from '../registry.ts'
-import { bindings, document, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
+import { bindings, document, newProject, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
 import type { Cast } from './cast.ts'
 import type { Params } from './objects.ts'
 
@@ -32,6 +32,11 @@ const aWorkspace: Make = async ({ organization: { owner, path } }) => {
   const { id } = await newWorkspace(owner, path)
   return identifiers('workspaces', id)
 }
+
+const aProject: Make = async ({ organization: { owner, path } }) =>
+  identifiers('projects', (await newProject(owner, path)).id)
+
+const aVariable: Make = () => document('vars', { key: `key_${unique()}`, category: 'env' })
 
 const user = () => ({ username: `u-${unique()}`, email: `${unique()}@example.com` })
 
@@ -87,6 +92,23 @@ const BODIES: Record<string, Make> = {
     const [tag] = (await owner.get(`${path}/tags?q=${name}`)).body.data
     return identifiers('tags', tag.id)
   },
+  createVariable: aVariable,
+  updateVariable: aVariable,
+  createVariableById: async ({ organization: { owner, path } }) => {
+    const { id } = await newWorkspace(owner, path)
+    const workspace = { data: { id, type: 'workspaces' } }
+    return document('vars', { key: 'key', category: 'env' }, { workspace })
+  },
+  updateVariableById: aVariable,
+  createVariableSet: named('varsets'),
+  updateVariableSet: described('varsets'),
+  replaceVariableSet: described('varsets'),
+  addVariableSetWorkspaces: aWorkspace,
+  removeVariableSetWorkspaces: aWorkspace,
+  addVariableSetProjects: aProject,
+  removeVariableSetProjects: aProject,
+  createVariableSetVariable: aVariable,
+  updateVariableSetVariable: aVariable,
   addWorkspaceTags: oneTag,
   removeWorkspaceTags: oneTag,
   addProjectTagBindings: newBindings,

@@ -1,6 +1,15 @@
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
 import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
-import { document, newProject, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
+import {
+  document,
+  newProject,
+  newVariable,
+  newVarset,
+  newVarsetVariable,
+  newVersionOfEngine,
+  newWorkspace,
+  tags,
+} from '../resources.ts'
 import { uploadConfiguration } from '../slugs.ts'
 import type { Cast } from './cast.ts'
 
@@ -45,6 +54,13 @@ const newTag: Make = async ({ organization: { owner, path } }) => {
 
 const aProject: Make = async ({ organization: { owner, path } }) => newProject(owner, path)
 const aWorkspace: Make = async ({ organization: { owner, path } }) => newWorkspace(owner, path)
+
+const aVarset: Make = async ({ organization: { owner, path } }) => newVarset(owner, path)
+
+const aVariable: Make = async (cast, caller) => {
+  const { id = '' } = await aWorkspace(cast, caller)
+  return { id, variable_id: (await newVariable(cast.organization.owner, id)).id }
+}
 
 const newGpgKey: Make = async ({ organization }) => {
   const { keyId } = await addKey(organization, await makeKey())
@@ -152,7 +168,16 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/teams/{id}': newTeam,
   '/api/v2/teams/{id}/authentication-token': withToken('authentication-token'),
   '/api/v2/users/{id}': async (cast) => ({ id: (await cast.self()).id }),
+  '/api/v2/vars/{id}': async (cast, caller) => ({
+    id: (await aVariable(cast, caller))['variable_id'] as string,
+  }),
+  '/api/v2/varsets/{id}': aVarset,
+  '/api/v2/varsets/{id}/relationships/vars/{variable_id}': async (cast, caller) => {
+    const { id = '' } = await aVarset(cast, caller)
+    return { id, variable_id: (await newVarsetVariable(cast.organization.owner, id)).id }
+  },
   '/api/v2/workspaces/{id}': aWorkspace,
+  '/api/v2/workspaces/{id}/vars/{variable_id}': aVariable,
   '/api/v2/workspaces/{id}/actions/force-unlock': async (cast, caller) => {
     const workspace = await aWorkspace(cast, caller)
     const locked = await cast.organization.owner.post(`/api/v2/workspaces/${workspace['id']}/actions/lock`)

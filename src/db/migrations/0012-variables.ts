@@ -20,8 +20,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createIndex('varsets_name')
     .unique()
     .on('varsets')
-    .expression(sql`organization_id, lower(name)`)
+    .expression(sql`organization_id, coalesce(parent_project_id, ''), lower(name)`)
     .execute()
+  await db.schema.createIndex('varsets_parent_project').on('varsets').column('parent_project_id').execute()
   await db.schema
     .createTable('varset_workspaces')
     .addColumn('varset_id', 'text', (column) => column.notNull().references('varsets.id').onDelete('cascade'))
@@ -57,7 +58,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('varset_vars')
     .$call(variable)
     .addColumn('varset_id', 'text', (column) => column.notNull().references('varsets.id').onDelete('cascade'))
+    // The organization, while the set applies to all of it: there each name stands for one variable only.
+    .addColumn('global_in', 'text')
     .addUniqueConstraint('varset_vars_key', ['varset_id', 'category', 'key'])
+    .addUniqueConstraint('varset_vars_global_key', ['global_in', 'category', 'key'])
     .execute()
 }
 

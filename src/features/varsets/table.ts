@@ -10,7 +10,7 @@ export interface VarsetTable {
   description: string
   /** Whether it applies to every workspace. */
   global: boolean
-  /** Whether it overrides what is more specific. */
+  /** Whether it beats what is more specific, also what a run is given. */
   priority: boolean
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
@@ -28,4 +28,6 @@ export interface VarsetProjectTable {
 
 export interface VarsetVarTable extends VariableColumns {
   varsetId: Immutable<string>
+  /** The organization, while the set is global: the keys of all global sets are different. */
+  globalIn: string | null
 }

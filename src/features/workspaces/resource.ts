@@ -45,8 +45,8 @@ const SHOWN_PERMISSIONS: Record<string, Permission> = {
   'can-queue-apply': 'workspaces:lock',
   'can-queue-destroy': 'workspaces:lock',
   'can-read-run': 'workspaces:read',
-  'can-read-variable': 'workspaces:read',
-  'can-update-variable': 'workspaces:manage',
+  'can-read-variable': 'variables:read',
+  'can-update-variable': 'variables:manage',
   'can-read-state-versions': 'workspaces:read',
   'can-read-state-outputs': 'workspaces:read',
   'can-create-state-versions': 'workspaces:lock',
@@ -177,7 +177,7 @@ function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagB
     'current-assessment-result': toOne('assessment-results', null),
     readme: toOne('workspace-readme', null),
     outputs: toMany('workspace-outputs', []),
-    vars: toMany('vars', []),
+    vars: toMany('vars', workspace.varIds),
     ...toBindingRelationships(TYPE, id, effective),
   }
 }

@@ -15,6 +15,8 @@ export interface Workspace extends Selectable<WorkspaceTable> {
   latestRunId: string | null
   /** Flat tags, and the keys of bindings without a value, which clients take for the same; by name. */
   tagNames: string[]
+  /** In the order they were made. */
+  varIds: string[]
 }
 
 export interface WorkspaceFilter {
@@ -79,7 +81,7 @@ export async function list(db: Db, organizationId: string, filter: WorkspaceFilt
     workspaces.orderBy(`workspaces.${column}`, descending ? 'desc' : 'asc').orderBy('workspaces.id'),
     page,
   )
-  return { ...found, items: await withTagNames(db, found.items) }
+  return { ...found, items: await withRelated(db, found.items) }
 }
 
 /** A condition on `workspaces`: the flat tag, or an effective binding with that key. */
@@ -101,10 +103,10 @@ function hasBinding(key: string, value?: string) {
         and ${value === undefined ? anyValue : sql`inherited.value = ${value}`})))`
 }
 
-async function withTagNames<T extends { id: string }>(
+async function withRelated<T extends { id: string }>(
   db: Db,
   workspaces: T[],
-): Promise<(T & { tagNames: string[] })[]> {
+): Promise<(T & { tagNames: string[]; varIds: string[] })[]> {
   if (workspaces.length === 0) return []
   const ids = workspaces.map((workspace) => workspace.id)
   const names = await db
@@ -122,15 +124,23 @@ async function withTagNames<T extends { id: string }>(
     )
     .orderBy('name')
     .execute()
+  const vars = await db
+    .selectFrom('vars')
+    .select(['workspaceId', 'id'])
+    .where('workspaceId', 'in', ids)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute()
   return workspaces.map((workspace) => ({
     ...workspace,
     tagNames: names.filter(({ workspaceId }) => workspaceId === workspace.id).map(({ name }) => name),
+    varIds: vars.filter(({ workspaceId }) => workspaceId === workspace.id).map(({ id }) => id),
   }))
 }
 
 export async function find(db: Db, id: string): Promise<Workspace | undefined> {
   const found = await select(db).where('workspaces.id', '=', id).execute()
-  return (await withTagNames(db, found))[0]
+  return (await withRelated(db, found))[0]
 }
 
 /** The workspace of the organization with this name, whatever the case. */
@@ -143,11 +153,11 @@ export async function findByName(
     .where('workspaces.organizationId', '=', organizationId)
     .where(sql`lower(workspaces.name)`, '=', name.toLowerCase())
     .execute()
-  return (await withTagNames(db, found))[0]
+  return (await withRelated(db, found))[0]
 }
 
 export async function listByIds(db: Db, ids: readonly string[]): Promise<Workspace[]> {
-  return withTagNames(db, await select(db).where('workspaces.id', 'in', ids).execute())
+  return withRelated(db, await select(db).where('workspaces.id', 'in', ids).execute())
 }
 
 export async function insert(db: Db, row: Insertable<WorkspaceTable>): Promise<void> {
@@ -221,6 +231,29 @@ export function hold(db: Db, id: string) {
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst()
+}
+
+/** Whether the workspace shares its state with another one: with its project, or by name. */
+export async function sharesStateWith(
+  db: Db,
+  { id, projectId, projectRemoteState }: Pick<Workspace, 'id' | 'projectId' | 'projectRemoteState'>,
+  readerId: string,
+): Promise<boolean> {
+  const reader = await db
+    .selectFrom('workspaces')
+    .select((eb) => [
+      'projectId',
+      eb
+        .selectFrom('remoteStateConsumers')
+        .select('consumerId')
+        .where('workspaceId', '=', id)
+        .where('consumerId', '=', readerId)
+        .as('consumerId'),
+    ])
+    .where('id', '=', readerId)
+    .executeTakeFirst()
+  if (!reader) return false
+  return reader.consumerId !== null || (projectRemoteState && reader.projectId === projectId)
 }
 
 /** Locks an unlocked workspace for a run. */
