@@ -24,10 +24,10 @@ export interface Answer {
 
 /** Speaks HTTP to a server as the owner of one token, or as nobody. */
 export class Client {
-  readonly #server: TestServer
+  readonly #server: { url: string }
   readonly token: string | undefined
 
-  constructor(server: TestServer, token: string | undefined) {
+  constructor(server: { url: string }, token: string | undefined) {
     this.#server = server
     this.token = token
   }

@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { expect } from 'vitest'
 import { type Client, expectStatus } from './harness.ts'
 import { document } from './resources.ts'
 
@@ -52,20 +52,34 @@ export async function newRun(client: Client, workspaceId: string, attributes: ob
   return expectStatus(created, 201).body.data
 }
 
+/**
+ * Waits until `look` finds something, and returns it. What tests that run beside one another use in the place of
+ * `expect.poll`, which must know its test.
+ */
+export async function until<T>(
+  look: () => T | undefined | Promise<T | undefined>,
+  describe: () => unknown = () => look,
+  timeout = 25_000,
+): Promise<T> {
+  for (const end = performance.now() + timeout; performance.now() < end; await sleep(50)) {
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error(`waited ${timeout} ms in vain: ${describe()}`)
+}
+
 /** Waits until the run has one of these states; returns it as it is then. */
-export async function untilRun(client: Client, id: string, statuses: readonly string[], timeout = 25_000) {
-  const show = async () => expectStatus(await client.get(`/api/v2/runs/${id}`), 200).body.data
-  let run = await show()
-  await expect
-    .poll(
-      async () => {
-        run = await show()
-        return statuses.includes(run.attributes.status) ? statuses : run.attributes.status
-      },
-      { timeout, interval: 50 },
-    )
-    .toEqual(statuses)
-  return run
+export async function untilRun(client: Client, id: string, statuses: readonly string[], timeout?: number) {
+  let last = ''
+  return until(
+    async () => {
+      const run = expectStatus(await client.get(`/api/v2/runs/${id}`), 200).body.data
+      last = run.attributes.status
+      return statuses.includes(last) ? run : undefined
+    },
+    () => `run ${id} is ${last}, not ${statuses.join(' or ')}`,
+    timeout,
+  )
 }
 
 /** The log of a plan or an apply, as far as it is written, without its frame. */

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { onEachDialect, type TestOrganization } from '../harness.ts'
 import { testWithTerraform } from '../terraform.ts'
-import { CloudDirectory, HTTPS, trustTestCertificates } from './cloud.ts'
+import { CloudDirectory, HTTPS, useClouds } from './cloud.ts'
 
 const A = 'resource "terraform_data" "a" {\n  input = "one"\n}\n'
 const B = 'resource "terraform_data" "b" {\n  input = "two"\n}\n'
@@ -9,7 +9,7 @@ const B = 'resource "terraform_data" "b" {\n  input = "two"\n}\n'
 onEachDialect(
   'terraform with a cloud block',
   (server) => {
-    trustTestCertificates()
+    useClouds()
 
     const make = async (binary: string, workspace = 'name = "app"') => {
       const organization = await server.organization()
@@ -63,13 +63,13 @@ onEachDialect(
         cli.configure(A)
         await cli.succeed('init', '-input=false')
         const refused = cli.inTerminal('apply')
-        await expect.poll(() => refused.shown, { timeout: 20_000 }).toContain('Enter a value:')
+        await refused.untilShown('Enter a value:')
         refused.type('no')
         expect(await refused.ended).toBe(1)
         expect((await runsOf(organization))[0].attributes.status).toBe('discarded')
 
         const agreed = cli.inTerminal('apply')
-        await expect.poll(() => agreed.shown, { timeout: 20_000 }).toContain('Enter a value:')
+        await agreed.untilShown('Enter a value:')
         agreed.type('yes')
         expect(await agreed.ended).toBe(0)
         expect(agreed.shown).toContain('Apply complete! Resources: 1 added')

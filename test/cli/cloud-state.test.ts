@@ -2,14 +2,14 @@ import { describe, expect } from 'vitest'
 import { onEachDialect } from '../harness.ts'
 import { newWorkspace } from '../resources.ts'
 import { testWithTerraform } from '../terraform.ts'
-import { CloudDirectory, HTTPS, trustTestCertificates } from './cloud.ts'
+import { CloudDirectory, HTTPS, useClouds } from './cloud.ts'
 
 const A = 'resource "terraform_data" "a" {\n  input = "one"\n}\n'
 
 onEachDialect(
   'terraform and the state on the server',
   (server) => {
-    trustTestCertificates()
+    useClouds()
 
     const applied = async (binary: string, attributes: object = {}, block?: 'backend "remote"') => {
       const organization = await server.organization()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
-import { beforeAll, expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import type { TestOrganization, TestServer } from '../harness.ts'
 import { testCertificates } from '../tls.ts'
 import { CliDirectory } from './cli.ts'
@@ -11,10 +11,16 @@ const { ca, cert, key } = testCertificates()
 /** Settings of a server that the CLI can speak with: it takes HTTPS only. */
 export const HTTPS = { PLINTH_TLS_CERT: cert, PLINTH_TLS_KEY: key }
 
-/** Lets this process trust the certificate of the servers under test. */
-export function trustTestCertificates(): void {
+/** What the tests of a file have left to remove: those that run beside one another share one end. */
+const leftovers: (() => unknown)[] = []
+
+/** Lets this process trust the certificate of the servers under test, and removes what the tests leave. */
+export function useClouds(): void {
   beforeAll(() => {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(ca, 'utf8')])
+  })
+  afterAll(async () => {
+    for (const remove of leftovers.splice(0)) await remove()
   })
 }
 
@@ -43,7 +49,7 @@ export class CloudDirectory extends CliDirectory {
         }
       }
     }\n`
-    onTestFinished(() => this.remove())
+    leftovers.push(() => this.remove())
     this.configure('')
   }
 
@@ -73,7 +79,7 @@ export class CloudDirectory extends CliDirectory {
         TERM: 'xterm',
       },
     })
-    onTestFinished(() => terminal.close())
+    leftovers.unshift(() => terminal.close())
     return terminal
   }
 }

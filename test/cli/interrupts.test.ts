@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { onEachDialect, type TestOrganization } from '../harness.ts'
+import { untilRun } from '../runs.ts'
 import { testWithTerraform } from '../terraform.ts'
-import { CloudDirectory, HTTPS, trustTestCertificates } from './cloud.ts'
+import { CloudDirectory, HTTPS, useClouds } from './cloud.ts'
 
 /** Takes a while, and leaves something behind that was made before. */
 const SLOW = `resource "terraform_data" "first" {
@@ -19,7 +20,7 @@ const INTERRUPT = '\x03'
 onEachDialect(
   'Ctrl-C',
   (server) => {
-    trustTestCertificates()
+    useClouds()
 
     const start = async (binary: string, ...args: string[]) => {
       const organization = await server.organization()
@@ -37,12 +38,10 @@ onEachDialect(
     describe.concurrent('', () => {
       testWithTerraform('during an apply cancels it, and what was made is kept', async (binary) => {
         const { organization, cli, terminal } = await start(binary, 'apply', '-auto-approve')
-        await expect.poll(() => terminal.shown, { timeout: 30_000 }).toContain('slow: Provisioning with')
+        await terminal.untilShown('slow: Provisioning with')
         terminal.press(INTERRUPT)
         await terminal.ended
-        await expect
-          .poll(async () => (await lastRun(organization)).attributes.status, { timeout: 20_000 })
-          .toBe('canceled')
+        await untilRun(organization.owner, (await lastRun(organization)).id, ['canceled'])
         const workspace = (await organization.owner.get(`${organization.path}/workspaces/app`)).body.data
         expect(workspace.attributes.locked).toBe(false)
         expect(await cli.succeed('state', 'list')).toContain('terraform_data.first')
@@ -50,18 +49,16 @@ onEachDialect(
 
       testWithTerraform('twice leaves at once, and the run ends all the same', async (binary) => {
         const { organization, terminal } = await start(binary, 'apply', '-auto-approve')
-        await expect.poll(() => terminal.shown, { timeout: 30_000 }).toContain('slow: Provisioning with')
+        await terminal.untilShown('slow: Provisioning with')
         terminal.press(INTERRUPT)
         terminal.press(INTERRUPT)
         await terminal.ended
-        await expect
-          .poll(async () => (await lastRun(organization)).attributes.status, { timeout: 20_000 })
-          .toBe('canceled')
+        await untilRun(organization.owner, (await lastRun(organization)).id, ['canceled'])
       })
 
       testWithTerraform('at the question leaves the run to be decided on', async (binary) => {
         const { organization, terminal } = await start(binary, 'apply')
-        await expect.poll(() => terminal.shown, { timeout: 30_000 }).toContain('Enter a value:')
+        await terminal.untilShown('Enter a value:')
         terminal.press(INTERRUPT)
         expect(await terminal.ended).toBe(1)
         const run = await lastRun(organization)
@@ -76,12 +73,10 @@ onEachDialect(
         cli.configure(SLOW)
         await cli.succeed('init', '-input=false')
         const terminal = cli.inTerminal('plan')
-        await expect.poll(() => terminal.shown, { timeout: 30_000 }).toContain('Running plan')
+        await terminal.untilShown('Running plan')
         terminal.press(INTERRUPT)
         expect(await terminal.ended).toBe(1)
-        await expect
-          .poll(async () => (await lastRun(organization)).attributes.status, { timeout: 20_000 })
-          .toBe('planned_and_finished')
+        await untilRun(organization.owner, (await lastRun(organization)).id, ['planned_and_finished'])
       })
     })
   },

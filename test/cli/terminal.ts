@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { until } from '../runs.ts'
 
 /** A terminal in which one command runs, for commands that ask questions and want a person's answers. */
 export class Terminal {
@@ -21,6 +22,14 @@ export class Terminal {
   get shown(): string {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character.
     return this.#shown.replace(/\u001b\[[\d;]*[A-Za-z]/g, '').replaceAll('\r', '')
+  }
+
+  /** Waits until the terminal shows the text. */
+  async untilShown(text: string): Promise<void> {
+    await until(
+      () => this.shown.includes(text) || undefined,
+      () => this.shown,
+    )
   }
 
   /** Types a line. */
