@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ERRORED_STATE } from './backend.ts'
 import { LostExecution, type Outcome } from './channel.ts'
 import { outFile, PLAN_FILE, type ReadyJob } from './job.ts'
 import { recordOwner } from './leftovers.ts'
@@ -6,12 +9,14 @@ import { digestOf, saveState } from './state.ts'
 
 /** Applies the plan, and saves what has become of the state, however that ended. */
 export async function apply(job: ReadyJob): Promise<Outcome> {
-  const { assignment, places, engine, statePath, stop, output } = job
+  const { assignment, places, engine, cwd, statePath, stop, output } = job
   const before = await digestOf(statePath)
   await recordOwner(places, assignment, { path: statePath, digest: before })
   const { code, tally } = await engine.work(['apply', outFile(job, PLAN_FILE)])
-  const after = await digestOf(statePath)
-  const saved = after !== undefined && after !== before ? await saveState(job) : undefined
+  const written = existsSync(join(cwd, ERRORED_STATE)) ? join(cwd, ERRORED_STATE) : statePath
+  const after = await digestOf(written)
+  const changed = after !== undefined && after !== before
+  const saved = changed ? await saveState({ ...job, statePath: written }) : undefined
   if (stop.reason === 'lost') throw new LostExecution()
   const { counts } = tally
   if (saved && saved.kept !== 'as-state') {

@@ -10,6 +10,9 @@ const OVERRIDES = [
   '\u{10FFFD}\u{10FFFD}_plinth_override.tf',
 ]
 
+/** Where the engine leaves a state that it cannot write to its place. */
+export const ERRORED_STATE = 'errored.tfstate'
+
 const IS_OVERRIDE = /(^|_)override\.(tf|tofu)(\.json)?$/
 
 /**
@@ -49,6 +52,7 @@ async function nameOverride(cwd: string): Promise<string> {
 /** State that was uploaded with the configuration is not the workspace's; modules that were installed may stay. */
 async function removeUploadedState(cwd: string): Promise<void> {
   await rm(join(cwd, 'terraform.tfstate'), { recursive: true, force: true })
+  await rm(join(cwd, ERRORED_STATE), { recursive: true, force: true })
   const data = join(cwd, '.terraform')
   const entries = await readdir(data).catch(() => [])
   for (const name of entries.filter((entry) => entry !== 'modules')) {

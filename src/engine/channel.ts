@@ -47,6 +47,8 @@ export interface Assignment {
   token: string
   /** Where to `PUT` a state that the server cannot accept; needs no token and no database. */
   recoveryUrl: string
+  /** The apply whose state that would be. */
+  applyId: string
   /** Seconds after which the phase is stopped. */
   timeout: number
   /** A failure must not be told before this moment, so that clients have seen the phase before. */

@@ -9,6 +9,7 @@ import { failedOutcome } from './outcome.ts'
 import { Output } from './output.ts'
 import { plan } from './plan.ts'
 import { prepare, secretsOf } from './prepare.ts'
+import { endPrograms } from './programs.ts'
 import type { Stop } from './stop.ts'
 
 /**
@@ -32,18 +33,22 @@ export async function execute(
   const places = placesOf(options.workDir, assignment.run.id)
   const job: Job = { assignment, channel, options, places, log, output, stop, signal, secrets }
   try {
-    await makePlaces(places)
-    await recordOwner(places, assignment)
     const outcome = await carryOut(job)
     await log.flush()
     return outcome
   } finally {
-    await removePlaces(places)
+    // What has left the engine's process group, to outlive the run.
+    await endPrograms(places.root, 0)
+    await removePlaces(places).catch((error: unknown) =>
+      options.log.error({ err: error, path: places.root }, 'the directory of a run could not be removed'),
+    )
   }
 }
 
 async function carryOut(job: Job): Promise<Outcome> {
   try {
+    await makePlaces(job.places)
+    await recordOwner(job.places, job.assignment)
     const ready = await prepare(job)
     return await (job.assignment.phase === 'plan' ? plan(ready) : apply(ready))
   } catch (error) {

@@ -1,11 +1,10 @@
-import { readdirSync, readlinkSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../lib/processes.ts'
 import type { Assignment, Channel } from './channel.ts'
 import { type Places, placesOf, removePlaces } from './directory.ts'
 import type { EngineOptions } from './options.ts'
+import { endPrograms } from './programs.ts'
 import { digestOf, keepApart } from './state.ts'
 
 // A worker that was killed leaves directories behind, and perhaps an engine that goes on in one of them, with a state
@@ -50,7 +49,7 @@ export async function clearLeftovers(
     const places = placesOf(options.workDir, name)
     const owner = await readOwner(places)
     if (owner && owner.pid !== process.pid && isAlive(owner.pid)) continue
-    await endPrograms(places.root)
+    await endPrograms(places.root, GRACE_MS)
     if (owner?.state) await keepState(owner.assignment, owner.state, channel, options, signal)
     await removePlaces(places)
     options.log.info({ run: name }, 'what a killed worker left behind was removed')
@@ -77,46 +76,5 @@ async function readOwner(places: Places): Promise<Owner | undefined> {
   } catch {
     // It was killed while it wrote this.
     return undefined
-  }
-}
-
-/** Ends what still works in a directory: gently, then at once. */
-async function endPrograms(directory: string): Promise<void> {
-  const started = performance.now()
-  for (const pid of programsIn(directory)) send(pid, 'SIGINT')
-  while (programsIn(directory).length > 0) {
-    const patient = performance.now() - started < GRACE_MS
-    if (!patient) for (const pid of programsIn(directory)) send(pid, 'SIGKILL')
-    await sleep(100)
-  }
-}
-
-/** The processes of this machine whose working directory is in it; where that cannot be known there are none. */
-function programsIn(directory: string): number[] {
-  const inside = (pid: number) => {
-    try {
-      return readlinkSync(`/proc/${pid}/cwd`).startsWith(`${directory}/`)
-    } catch {
-      return false
-    }
-  }
-  return processes().filter((pid) => pid !== process.pid && inside(pid))
-}
-
-function processes(): number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-  } catch {
-    return []
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended.
   }
 }

@@ -20,6 +20,7 @@ const MISLEADING =
 
 /** Fills the run's own cache with links to the shared one. */
 export async function borrowPlugins(shared: string, own: string): Promise<void> {
+  await mkdir(shared, { recursive: true, mode: 0o700 })
   for (const name of await listPackages(shared)) {
     await mkdir(dirname(join(own, name)), { recursive: true })
     await symlink(join(shared, name), join(own, name))

@@ -41,6 +41,7 @@ export async function prepare(job: Job): Promise<ReadyJob> {
   const bundled = bundledProviders(cwd)
   const env = await makeSurroundings(job, bundled)
   const { sandbox } = options
+  await borrowPlugins(options.pluginCacheDir, places.plugins)
   const engine = new Engine({
     binary: binary.binary,
     env,
@@ -50,7 +51,6 @@ export async function prepare(job: Job): Promise<ReadyJob> {
     stop,
     debugging: assignment.run.debuggingMode,
   })
-  await borrowPlugins(options.pluginCacheDir, places.plugins)
   await engine.init()
   if (isTrustworthy(assignment.environmentVariables, bundled)) {
     await sharePlugins(options.pluginCacheDir, places.plugins)

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { Bench } from '../../test/engine/run.ts'
+import { Bench } from '../../test/engine/bench.ts'
 import { testWithTerraform } from '../../test/terraform.ts'
 
 const GREETING = {

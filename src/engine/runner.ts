@@ -11,11 +11,17 @@ const GRACE_MS = 60_000
 /** An apply that is another's may still write down what it has made. */
 const LOST_GRACE_MS = 5_000
 
-/** How long a claim is waited with after one that failed or did not wait itself. */
+/** How long a claim is waited with after one that failed. */
 const PAUSE_MS = 500
+
+/** The same after one that brought nothing. It waits itself; this is for channels that come back at once. */
+const BREATH_MS = 10
 
 /** How long the server is tried to be reached once the worker is to end. */
 const LAST_WORDS_MS = 30_000
+
+/** Characters of a directory for runs: in one of a run, the path of a socket must stay below 108. */
+const LONGEST_PATH = 64
 
 export interface RunnerOptions extends EngineOptions {
   /** Runs that are carried out at the same moment. */
@@ -39,6 +45,10 @@ export class Runner {
   }
 
   start(): void {
+    if (this.#options.workDir.length > LONGEST_PATH) {
+      const message = 'providers may be unable to open their sockets, whose paths would be too long'
+      this.#options.log.warn({ path: this.#options.workDir, most: LONGEST_PATH }, message)
+    }
     const cleared = clearLeftovers(this.#channel, this.#options, this.#claiming.signal).catch(
       (error: unknown) =>
         this.#options.log.error({ err: error }, 'what a killed worker left behind could not be removed'),
@@ -61,14 +71,14 @@ export class Runner {
   async #loop(): Promise<void> {
     const { signal } = this.#claiming
     while (!signal.aborted) {
-      const asked = performance.now()
+      let pause = BREATH_MS
       const assignment = await this.#channel.claim(signal).catch((error: unknown) => {
         if (!signal.aborted) this.#options.log.warn({ err: error }, 'no run could be claimed')
+        pause = PAUSE_MS
         return undefined
       })
       if (assignment) await this.#carryOut(assignment)
-      else if (performance.now() - asked < PAUSE_MS)
-        await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
+      else await sleep(pause, undefined, { signal }).catch(() => {})
     }
   }
 

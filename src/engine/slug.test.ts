@@ -13,7 +13,7 @@ import { buffer } from 'node:stream/consumers'
 import { createGzip, gzipSync } from 'node:zlib'
 import { type Header, pack } from 'tar-stream'
 import { describe, expect, test } from 'vitest'
-import { temporaryDirectory } from '../../test/engine/run.ts'
+import { temporaryDirectory } from '../../test/engine/bench.ts'
 import { unpackSlug } from './slug.ts'
 
 type Entry = Partial<Header> & { name: string; content?: string }

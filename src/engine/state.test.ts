@@ -1,7 +1,9 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
-import { Bench } from '../../test/engine/run.ts'
+import { describe, expect, onTestFinished } from 'vitest'
+import { Bench } from '../../test/engine/bench.ts'
 import { testWithTerraform } from '../../test/terraform.ts'
 import { LostExecution, StateRefused } from './channel.ts'
 import { placesOf } from './directory.ts'
@@ -90,6 +92,32 @@ describe('a state', () => {
       .toContain('a run was given to another worker')
     expect(nameResources(run.json('errored-state'))).toEqual(['one'])
   })
+
+  testWithTerraform(
+    'of a worker that is killed is kept by the next one, which ends its engine',
+    async (binary) => {
+      const bench = new Bench()
+      const run = await bench.run({
+        'main.tf': `${ONE['main.tf']}resource "terraform_data" "two" {
+        input = terraform_data.one.id
+        provisioner "local-exec" {
+          command = "exec sleep 63.25"
+        }
+      }`,
+      })
+      const program = join(import.meta.dirname, '../../test/engine/worker.ts')
+      const worker = spawn(process.execPath, [program, bench.path, binary, run.id], { stdio: 'inherit' })
+      onTestFinished(() => void worker.kill('SIGKILL'))
+      await expect.poll(() => run.log('apply'), { timeout: 20_000 }).toContain('Provisioning with')
+      worker.kill('SIGKILL')
+      await once(worker, 'exit')
+      expect(readdirSync(bench.workDir)).toEqual([run.id])
+      await bench.start(binary)
+      await expect.poll(() => readdirSync(bench.workDir), { timeout: 20_000 }).toEqual([])
+      expect(nameResources(run.json('errored-state'))).toContain('one')
+      expect(spawnSync('pgrep', ['-f', '^sleep 63.25']).status).toBe(1)
+    },
+  )
 
   testWithTerraform('that a killed worker left is kept by the next one', async (binary) => {
     const bench = new Bench()

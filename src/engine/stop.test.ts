@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
-import { Bench, type BenchRun } from '../../test/engine/run.ts'
+import { Bench } from '../../test/engine/bench.ts'
+import type { BenchRun } from '../../test/engine/bench-run.ts'
 import { testWithTerraform } from '../../test/terraform.ts'
 
 /** Makes one thing, and then works on another for a minute. */
@@ -65,6 +67,14 @@ describe('an apply', () => {
     expect(await outcome).toMatchObject({ status: 'canceled', counts: { additions: 1 } })
     expect(resources(bench)).toEqual(['first'])
     expect(readdirSync(bench.workDir)).toEqual([])
+  })
+
+  testWithTerraform('leaves nothing behind that works on', async (binary) => {
+    const bench = await startBench(binary)
+    const left = 'setsid sleep 62.25 > /dev/null 2>&1 &'
+    const { apply } = await bench.apply({ 'main.tf': SLOW['main.tf'].replace('exec sleep 60', left) })
+    expect(apply.status).toBe('finished')
+    expect(spawnSync('pgrep', ['-f', '^sleep 62.25']).status).toBe(1)
   })
 
   testWithTerraform('that takes too long is stopped, and says so', async (binary) => {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { Bench } from '../../test/engine/run.ts'
+import { Bench } from '../../test/engine/bench.ts'
 import { testWithTerraform } from '../../test/terraform.ts'
 import type { RunVariable } from './channel.ts'
 
@@ -150,6 +150,22 @@ describe('the environment of a run', () => {
       expect(run.log('apply')).not.toMatch(/hunter2|aHVudGVyM/)
       if (structured) for (const line of run.log('apply').trimEnd().split('\n').slice(3)) JSON.parse(line)
     }
+  })
+
+  testWithTerraform('has the key for fetching modules, which others cannot read', async (binary) => {
+    const command = 'echo "$GIT_SSH_COMMAND"; cd $HOME; stat -c "%a %n" .. ssh-key cli.tfrc; wc -l ssh-key'
+    const main = `resource "terraform_data" "it" {
+      provisioner "local-exec" {
+        command = ${JSON.stringify(command)}
+      }
+    }\n`
+    const { run } = await apply(
+      binary,
+      { 'main.tf': main },
+      { run: { structuredOutput: false }, assignment: { sshKey: 'one\ntwo' } },
+    )
+    expect(run.log('apply')).toMatch(/: ssh -F none -i '.*\/ssh-key' -o 'IdentitiesOnly=yes'/)
+    expect(run.log('apply')).toMatch(/700 \.\.\n.*600 ssh-key\n.*600 cli\.tfrc\n.*2 ssh-key/)
   })
 
   testWithTerraform('makes the engine tell everything where that is wanted', async (binary) => {
