@@ -18,6 +18,12 @@ export async function authorize(
   if (!(await can(ctx, permission, organizationId, providerId))) throw notFound()
 }
 
+/** Ends the request with 404 unless `allowed`, for rights that depend on more than the organization. */
+export function authorizeBy(ctx: Ctx, allowed: boolean): void {
+  ctx.request.authorized = true
+  if (!allowed) throw notFound()
+}
+
 /** Whether the subject has `permission` in the organization; for what a response shows, not to guard. */
 export async function can(
   ctx: Ctx,

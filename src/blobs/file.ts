@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import {
   access,
   constants,
@@ -83,6 +83,19 @@ export class FileBlobStore implements BlobStore {
     const path = this.#path(key)
     await stat(path)
     return createReadStream(path, { ...range, highWaterMark: READ_BATCH })
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    try {
+      return (await stat(this.#path(key))).size
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  async has(key: string): Promise<boolean> {
+    return existsSync(this.#path(key))
   }
 
   async remove(key: string): Promise<void> {

@@ -18,6 +18,8 @@ export function observeBlobs(store: BlobStore, metrics: Metrics): BlobStore {
       return { ...staged, store: (key) => timed('store', () => staged.store(key)) }
     },
     read: (key, range) => timed('read', () => store.read(key, range)),
+    size: (key) => store.size(key),
+    has: (key) => store.has(key),
     remove: (key) => timed('remove', () => store.remove(key)),
     list: () => store.list(),
     sweepStaging: () => store.sweepStaging(),

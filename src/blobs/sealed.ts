@@ -59,6 +59,14 @@ export class SealedBlobs {
     return Readable.from(range ? cut(plain, range, first * PART_BYTES) : plain, { objectMode: false })
   }
 
+  /** Plain bytes of a stored blob; undefined when there is none. */
+  async size(storedAs: string): Promise<number | undefined> {
+    const stored = await this.#blobs.size(storedAs)
+    if (stored === undefined) return undefined
+    const parts = Math.ceil((stored - HEADER_BYTES) / SEALED_PART_BYTES)
+    return stored - HEADER_BYTES - parts * TAG_BYTES
+  }
+
   /** Seals a blob with the vault's current key, unless it is already; whether it did. */
   async reseal(storedAs: string): Promise<boolean> {
     const header = await collect(await this.#blobs.read(storedAs, { start: 0, end: HEADER_BYTES - 1 }))

@@ -35,7 +35,7 @@ import type { SessionTable } from '../features/sessions/table.ts'
 import type { SignInAttemptTable } from '../features/sign-in-attempts/table.ts'
 import type { SshKeyTable } from '../features/ssh-keys/table.ts'
 import type { StateVersionOutputTable } from '../features/state-version-outputs/table.ts'
-import type { StateVersionTable, WorkspaceResourceTable } from '../features/state-versions/table.ts'
+import type { StateVersionTable } from '../features/state-versions/table.ts'
 import type { TagBindingTable } from '../features/tag-bindings/table.ts'
 import type { TagTable, WorkspaceTagTable } from '../features/tags/table.ts'
 import type { TeamMembershipTable, TeamTable } from '../features/teams/table.ts'
@@ -49,6 +49,7 @@ import type {
   VarsetVarTable,
   VarsetWorkspaceTable,
 } from '../features/varsets/table.ts'
+import type { WorkspaceResourceTable } from '../features/workspace-resources/table.ts'
 import type { WorkspaceTable } from '../features/workspaces/table.ts'
 import type { JobTable } from '../jobs/table.ts'
 

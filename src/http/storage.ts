@@ -12,7 +12,8 @@ import { answerFile, NOTHING } from './shown.ts'
 /** How long a caller whose upload was refused midway may go on sending before it is cut off. */
 const LINGER_MS = 5_000
 
-const CONFIG = { public: true, signedLink: true } as const
+/** For routes whose permission is in their address. */
+export const SIGNED_LINK = { public: true, signedLink: true } as const
 
 const doc = documents('Storage', 'Files, behind links that the server makes and that end by themselves.')
 
@@ -27,6 +28,8 @@ interface AnyUpload {
    */
   expect: (ctx: Ctx, id: string, bytes: number | undefined) => Promise<unknown>
   maxBytes: (ctx: Ctx) => number
+  /** The variable that the limit comes from, for those who meet it. */
+  limitedBy?: string
 }
 
 interface PlainUpload extends AnyUpload {
@@ -53,7 +56,7 @@ export function mountUpload(app: App, upload: Upload): void {
     scope.put(
       `/storage/${kind}/:id/:expires/:signature`,
       {
-        config: { ...CONFIG, doc: uploadDoc(upload) },
+        config: { ...SIGNED_LINK, doc: uploadDoc(upload) },
         onRequest: async (request) => {
           const { ctx, path } = request
           const { tokenId } = verifyLink(request, { method: 'PUT', kind, id: path.id })
@@ -61,7 +64,7 @@ export function mountUpload(app: App, upload: Upload): void {
           const length = request.headers['content-length']
           const bytes = length === undefined ? undefined : Number(length)
           await expect(ctx, path.id, bytes)
-          if ((bytes ?? 0) > maxBytes(ctx)) throw tooLarge(maxBytes(ctx))
+          if ((bytes ?? 0) > maxBytes(ctx)) throw tooLarge(maxBytes(ctx), upload.limitedBy)
         },
       },
       async (request, reply) => {
@@ -96,10 +99,20 @@ async function receive(request: FastifyRequest, upload: Upload): Promise<void> {
   const { ctx, path } = request
   const maxBytes = upload.maxBytes(ctx)
   if (upload.sealed) {
-    const staged = await stage(request, maxBytes, () => ctx.sealed.stage(request.raw, maxBytes))
+    const staged = await stage(
+      request,
+      maxBytes,
+      () => ctx.sealed.stage(request.raw, maxBytes),
+      upload.limitedBy,
+    )
     await upload.accept(ctx, path.id, staged).finally(staged.discard)
   } else {
-    const staged = await stage(request, maxBytes, () => ctx.blobs.stage(request.raw, maxBytes))
+    const staged = await stage(
+      request,
+      maxBytes,
+      () => ctx.blobs.stage(request.raw, maxBytes),
+      upload.limitedBy,
+    )
     await upload.accept(ctx, path.id, staged).finally(staged.discard)
   }
 }
@@ -109,12 +122,13 @@ export async function stage<T>(
   request: FastifyRequest,
   maxBytes: number,
   take: () => Promise<T>,
+  limitedBy?: string,
 ): Promise<T> {
   try {
     return await take()
   } catch (error) {
     cutOffLater(request)
-    if (error instanceof BlobTooLarge) throw tooLarge(maxBytes)
+    if (error instanceof BlobTooLarge) throw tooLarge(maxBytes, limitedBy)
     // A body that came in full is destroyed as well; what failed then is ours.
     if (request.raw.destroyed && !request.raw.complete)
       throw new AppError('badRequest', 'The upload ended early.', { cause: error })
@@ -128,8 +142,8 @@ function cutOffLater({ raw }: FastifyRequest): void {
   setTimeout(() => raw.complete || raw.socket.destroy(), LINGER_MS).unref()
 }
 
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('tooLarge', `The file is larger than ${maxBytes} bytes (PLINTH_MAX_UPLOAD_BYTES).`)
+function tooLarge(maxBytes: number, limitedBy = 'PLINTH_MAX_UPLOAD_BYTES'): AppError {
+  return new AppError('tooLarge', `The file is larger than ${maxBytes} bytes (${limitedBy}).`)
 }
 
 /** One file of a resource, for the links of the resource. */
@@ -165,8 +179,8 @@ export interface StoredFile {
   sealed?: boolean
   /** Bytes. */
   size: number
-  /** Hexadecimal. */
-  sha256: string
+  /** Hexadecimal, where it is known. */
+  sha256?: string
   filename: string
   contentType: string
 }
@@ -186,7 +200,7 @@ export function mountDownload(
     [bare, `download${name}`],
     [`${bare}/:filename`, `download${name}ByName`],
   ] as const) {
-    const config = { ...CONFIG, doc: downloadDoc(id, about) }
+    const config = { ...SIGNED_LINK, doc: downloadDoc(id, about) }
     app.get(url, { config, exposeHeadRoute: false }, handler)
     app.head(url, { config }, handler)
   }
@@ -203,15 +217,15 @@ function downloadDoc(id: string, about: string) {
 }
 
 async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFile) {
-  const etag = `"${file.sha256}"`
+  const etag = file.sha256 && `"${file.sha256}"`
+  if (etag) reply.header('etag', etag)
   reply
     .type(file.contentType)
-    .header('etag', etag)
     .header('accept-ranges', 'bytes')
     .header('cache-control', 'private, no-store')
     .header('referrer-policy', 'no-referrer')
     .header('content-disposition', `attachment; filename="${file.filename}"`)
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  if (etag && request.headers['if-none-match'] === etag) return reply.code(304).send()
   const range = wantedRange(request, file.size, etag)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`)
@@ -227,7 +241,7 @@ async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFi
 }
 
 /** The one range that was asked for; several at once are answered with the whole file, as RFC 9110 allows. */
-function wantedRange({ headers }: FastifyRequest, size: number, etag: string) {
+function wantedRange({ headers }: FastifyRequest, size: number, etag: string | undefined) {
   if (!headers.range || (headers['if-range'] && headers['if-range'] !== etag)) return undefined
   const ranges = parseRange(size, headers.range, { combine: true })
   if (ranges === -1) return 'unsatisfiable'

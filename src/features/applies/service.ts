@@ -1,12 +1,16 @@
-import { authorize, can } from '../../auth/authorize.ts'
-import type { Permission } from '../../auth/permissions.ts'
+import { can } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
-import { notFound } from '../../lib/errors.ts'
 import * as logs from '../logs/service.ts'
 import { newPhase, type PhaseDetails, type PhaseStatus } from '../plans/service.ts'
+import { linkTo } from './errored-states.ts'
 import type { Apply } from './store.ts'
 import * as store from './store.ts'
 
+// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
+export { isKept as isKeptErroredState, keepErroredStateAt, recoveryUrl } from './errored-states.ts'
+// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
+export { isWanted as isErroredStateWanted, keep as keepErroredState, recoveryUrl } from './errored-states.ts'
+export { get } from './reading.ts'
 export type { Apply } from './store.ts'
 
 /** Makes the apply of a new run, which the caller has authorized; returns its id. */
@@ -15,14 +19,6 @@ export async function create(tx: Ctx, runId: string, mode: string): Promise<stri
   await store.insert(tx.db, phase)
   await logs.open(tx, { id: phase.id, runId })
   return phase.id
-}
-
-/** The apply, if the subject has `permission` in its organization; 404 otherwise. */
-export async function get(ctx: Ctx, id: string, permission: Permission = 'runs:read'): Promise<Apply> {
-  const apply = await store.find(ctx.db, id)
-  if (!apply) throw notFound()
-  await authorize(ctx, permission, apply.organizationId)
-  return apply
 }
 
 /** Those of the applies that the subject may see. */

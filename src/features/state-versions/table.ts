@@ -14,12 +14,18 @@ export interface StateVersionTable {
   size: number
   force: Immutable<boolean>
   intermediate: boolean
-  /** The version of the state's format. */
+  /** The version of the format of the state. */
   stateVersion: number | null
   terraformVersion: string | null
   resourcesProcessed: boolean
-  /** Sealed JSON: outputs as the client announced them, with detailed types. */
+  /** Sealed JSON: outputs as the client announced them, with detailed types; null once they are written down. */
   announcedOutputs: string | null
+  /** JSON array of what there is of each kind of resource; null until finalized. */
+  summary: string | null
+  /** Sealed JSON object: a digest of each managed resource by its address. Only of the current version. */
+  digests: string | null
+  /** Whether the lock under which it was made has been given back. */
+  settled: boolean
   /** The raw state, sealed. */
   blobKey: string | null
   /** The state in the form of `terraform show -json`, sealed. */
@@ -29,19 +35,4 @@ export interface StateVersionTable {
   createdByTeamId: Immutable<string | null>
   rollbackOfId: Immutable<string | null>
   createdAt: Immutable<Timestamp>
-}
-
-export interface WorkspaceResourceTable {
-  id: Immutable<string>
-  workspaceId: Immutable<string>
-  /** The version that changed it last. */
-  stateVersionId: string
-  address: Immutable<string>
-  name: string
-  module: string
-  provider: string
-  providerType: string
-  nameIndex: string | null
-  createdAt: Immutable<Timestamp>
-  updatedAt: Timestamp
 }

@@ -2,6 +2,7 @@ import { authorizeAnyone } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError } from '../../lib/errors.ts'
+import { describeLock } from './holders.ts'
 import * as service from './service.ts'
 import type { Holder, Workspace } from './store.ts'
 import * as store from './store.ts'
@@ -15,8 +16,8 @@ export function lock(ctx: Ctx, id: string, reason: string | null): Promise<Works
   })
 }
 
-/** Called in the transaction in which somebody unlocks a workspace. */
-type UnlockListener = (tx: Ctx, workspaceId: string) => Promise<void>
+/** Called in the transaction in which somebody unlocks a workspace, with force or because the lock is theirs. */
+type UnlockListener = (tx: Ctx, workspaceId: string, forced: boolean) => Promise<void>
 
 const unlockListeners = new Set<UnlockListener>()
 
@@ -28,7 +29,7 @@ export function onUnlock(listener: UnlockListener): void {
 /** Unlocks a workspace that the subject has locked. */
 export function unlock(ctx: Ctx, id: string): Promise<Workspace> {
   return change(ctx, id, 'unlock', async (tx) => {
-    if (await store.unlock(tx.db, id, holderOf(tx))) return tellUnlocked(tx, id)
+    if (await store.unlock(tx.db, id, holderOf(tx))) return tellUnlocked(tx, id, false)
     const workspace = await service.reread(tx, id)
     throw new AppError('conflict', workspace.locked ? await describeLock(tx, workspace) : UNLOCKED)
   })
@@ -37,14 +38,14 @@ export function unlock(ctx: Ctx, id: string): Promise<Workspace> {
 /** Unlocks a workspace whoever has locked it, except a run: that has to end. */
 export function forceUnlock(ctx: Ctx, id: string): Promise<Workspace> {
   return change(ctx, id, 'force-unlock', async (tx) => {
-    if (await store.unlock(tx.db, id)) return tellUnlocked(tx, id)
+    if (await store.unlock(tx.db, id)) return tellUnlocked(tx, id, true)
     const workspace = await service.reread(tx, id)
     throw new AppError('conflict', workspace.locked ? await describeLock(tx, workspace) : UNLOCKED)
   })
 }
 
-async function tellUnlocked(tx: Ctx, id: string): Promise<void> {
-  for (const listener of unlockListeners) await listener(tx, id)
+async function tellUnlocked(tx: Ctx, id: string, forced: boolean): Promise<void> {
+  for (const listener of unlockListeners) await listener(tx, id, forced)
 }
 
 const UNLOCKED = 'Workspace is already unlocked.'
@@ -73,14 +74,4 @@ function change(
 function holderOf(ctx: Ctx): Holder {
   const { kind, id } = authorizeAnyone(ctx)
   return { lockedByUserId: kind === 'user' ? id : null, lockedByTeamId: kind === 'team' ? id : null }
-}
-
-/** Clients look for "is locked by Run", "is locked by User" and "is locked by Team". */
-async function describeLock(ctx: Ctx, holder: Workspace): Promise<string> {
-  if (holder.lockedByRunId) {
-    return `Workspace is locked by Run ${holder.lockedByRunId}. Cancel or discard the run, or wait until it has ended.`
-  }
-  const name = await store.findHolderName(ctx.db, holder)
-  if (name === undefined) return 'Workspace is locked by somebody who no longer exists; force-unlock it.'
-  return `Workspace is locked by ${holder.lockedByUserId ? 'User' : 'Team'} ${name}.`
 }

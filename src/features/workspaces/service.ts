@@ -1,4 +1,4 @@
-import { authorize, can } from '../../auth/authorize.ts'
+import { can } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/queries.ts'
@@ -14,10 +14,13 @@ import type { Binding, Owner, Owners } from '../tag-bindings/service.ts'
 import * as tagBindings from '../tag-bindings/service.ts'
 import type { NamedTag } from '../tags/service.ts'
 import * as tags from '../tags/service.ts'
+import { authorizeIn, permits } from './readers.ts'
 import { chooseExecution, toColumns, violationsOf, type WorkspaceSettings } from './settings.ts'
 import type { Workspace, WorkspaceFilter } from './store.ts'
 import * as store from './store.ts'
 
+// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
+export { describeLock } from './holders.ts'
 export type { Workspace, WorkspaceFilter } from './store.ts'
 
 /** How a path names a workspace. */
@@ -47,23 +50,34 @@ export async function get(
 ): Promise<Workspace> {
   const workspace = await find(ctx, ref, permission)
   if (!workspace) throw notFound()
-  await authorize(ctx, permission, workspace.organizationId)
+  await authorizeIn(ctx, workspace, permission)
   return workspace
 }
 
 async function find(ctx: Ctx, ref: WorkspaceRef, permission: Permission): Promise<Workspace | undefined> {
   if ('id' in ref) return store.find(ctx.db, ref.id)
-  const { id } = await organizations.getByName(ctx, ref.organizationName, permission)
+  // The program of a run may read some of the workspaces, and nothing that is about all of them.
+  const needed = ctx.subject?.kind === 'run' ? 'organizations:read' : permission
+  const { id } = await organizations.getByName(ctx, ref.organizationName, needed)
   return store.findByName(ctx.db, id, ref.name)
 }
 
 /** Those of the workspaces that the subject may see. */
 export async function listVisible(ctx: Ctx, ids: readonly string[]): Promise<Workspace[]> {
   const workspaces = await store.listByIds(ctx.db, ids)
-  const visible = await Promise.all(
-    workspaces.map((each) => can(ctx, 'workspaces:read', each.organizationId)),
-  )
+  const visible = await Promise.all(workspaces.map((each) => permits(ctx, each, 'workspaces:read')))
   return workspaces.filter((_, index) => visible[index])
+}
+
+/** The ids of those of the workspaces in which the subject has `permission`. */
+export async function readableAmong(
+  ctx: Ctx,
+  ids: readonly string[],
+  permission: Permission,
+): Promise<Set<string>> {
+  const workspaces = await store.listByIds(ctx.db, [...new Set(ids)])
+  const permitted = await Promise.all(workspaces.map((each) => permits(ctx, each, permission)))
+  return new Set(workspaces.flatMap(({ id }, index) => (permitted[index] ? id : [])))
 }
 
 /** Makes a workspace in the project named, or else in the organization's default project. */

@@ -1,0 +1,96 @@
+import type { Readable } from 'node:stream'
+import type { Permission } from '../../auth/permissions.ts'
+import type { StagedBytes } from '../../blobs/blob-store.ts'
+import type { Ctx } from '../../context.ts'
+import type { Db } from '../../db/transaction.ts'
+import { AppError, notFound } from '../../lib/errors.ts'
+import type { PageRequest } from '../../lib/pagination.ts'
+import type { StateFile } from '../../lib/state-file.ts'
+import * as workspaces from '../workspaces/service.ts'
+import { save } from './acceptance.ts'
+import { inspect } from './inspection.ts'
+import type { StateVersion } from './store.ts'
+import * as store from './store.ts'
+
+// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only, which is too much for a file.
+export { keepErroredStateAt as keepErroredState, recoveryUrl } from '../applies/service.ts'
+export { onFinalized } from './acceptance.ts'
+export { inspect } from './inspection.ts'
+export type { StateVersion } from './store.ts'
+
+/** The version, if the subject has `permission` in its workspace; 404 otherwise. */
+export async function get(
+  ctx: Ctx,
+  id: string,
+  permission: Permission = 'state-versions:read',
+): Promise<StateVersion> {
+  const version = await store.find(ctx.db, id)
+  if (!version) throw notFound()
+  await workspaces.get(ctx, { id: version.workspaceId }, permission)
+  return version
+}
+
+/** The version that counts in the workspace; 404 also when it has no state. */
+export async function getCurrent(ctx: Ctx, workspaceId: string): Promise<StateVersion> {
+  await workspaces.get(ctx, { id: workspaceId }, 'state-versions:read')
+  const version = await store.findCurrent(ctx.db, workspaceId)
+  if (!version) throw notFound()
+  return version
+}
+
+/** Versions of a workspace, the newest first. */
+export async function list(
+  ctx: Ctx,
+  of: { organizationName: string; name: string },
+  statuses: readonly StateVersion['status'][] | undefined,
+  page: PageRequest,
+) {
+  const { id } = await workspaces.get(ctx, of, 'state-versions:read')
+  return store.list(ctx.db, id, statuses, page)
+}
+
+/** Those of the versions that the subject may see. */
+export async function listVisible(ctx: Ctx, ids: readonly string[]): Promise<StateVersion[]> {
+  const versions = await store.listByIds(ctx.db, ids)
+  const readable = await workspaces.readableAmong(
+    ctx,
+    versions.map(({ workspaceId }) => workspaceId),
+    'state-versions:read',
+  )
+  return versions.filter(({ workspaceId }) => readable.has(workspaceId))
+}
+
+/** The version that counts in the workspace, for other parts of the server. */
+export function current(db: Db, workspaceId: string): Promise<StateVersion | undefined> {
+  return store.findCurrent(db, workspaceId)
+}
+
+/** The raw state of the workspace, for the worker of a run, which the caller has authorized. */
+export async function openRaw(ctx: Ctx, workspaceId: string): Promise<Readable | undefined> {
+  const version = await store.findCurrent(ctx.db, workspaceId)
+  return version?.blobKey ? ctx.sealed.read(version.blobKey) : undefined
+}
+
+/** Versions that the run made, the oldest first. */
+export function listIdsOfRun(db: Db, runId: string): Promise<string[]> {
+  return store.listIdsOfRun(db, runId)
+}
+
+/**
+ * Saves what the apply of a run has left, if the run holds the workspace; the caller has authorized it. Throws 409
+ * when the state does not follow the current one, and 422 when it is none. `file` is what `inspect` has found, which
+ * should be asked before the transaction begins.
+ */
+export async function saveOfRun(
+  tx: Ctx,
+  maker: { workspaceId: string; runId: string; userId: string | null; teamId: string | null },
+  raw: StagedBytes,
+  json: StagedBytes | undefined,
+  file?: StateFile,
+): Promise<void> {
+  const found = file ?? (await inspect(raw))
+  const { serial, lineage = '', md5 } = found
+  if (serial === undefined) throw new AppError('unprocessable', 'This is not a state: it has no serial.')
+  const announced = { serial, lineage, md5, force: false }
+  await save(tx, { ...maker, isRun: true }, announced, { raw, file: found, json })
+}
