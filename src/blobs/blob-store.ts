@@ -34,11 +34,14 @@ export class BlobTooLarge extends Error {
 
 /**
  * Where bytes live. Keys are made by us, of letters, digits, `.`, `_`, `-` and `/`, never from input.
- * Everything is durable before a promise resolves.
+ * Everything that is stored is durable before the promise resolves.
  */
 export interface BlobStore {
-  /** Receives a stream, hashing it on the way. Throws `BlobTooLarge` beyond `maxBytes`, keeping nothing. */
-  stage: (source: Readable, maxBytes: number) => Promise<StagedBlob>
+  /**
+   * Receives a stream, hashing it on the way. Throws `BlobTooLarge` beyond `maxBytes`, keeping nothing. It is done
+   * with a piece of the stream when it asks for the next.
+   */
+  stage: (source: AsyncIterable<Buffer>, maxBytes: number) => Promise<StagedBlob>
   /** Streams a stored blob or a part of it. Throws when there is none. */
   read: (key: string, range?: ByteRange) => Promise<Readable>
   /** Bytes of a stored blob; undefined when there is none. */

@@ -102,12 +102,6 @@ describe.each(KINDS)('blobs kept as $name', ({ open }) => {
     expect(opened.countStaged()).toBe(before)
   })
 
-  test('refused for their size leave the sender connected, so that it can be answered', async () => {
-    const source = Readable.from([Buffer.from('123'), Buffer.from('456'), Buffer.from('789')])
-    await expect(store.stage(source, 5)).rejects.toBeInstanceOf(BlobTooLarge)
-    expect(source.destroyed).toBe(false)
-  })
-
   test('whose source fails are not kept', async () => {
     const before = opened.countStaged()
     const source = Readable.from(

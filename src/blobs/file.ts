@@ -48,22 +48,23 @@ export class FileBlobStore implements BlobStore {
     return store
   }
 
-  async stage(source: Readable, maxBytes: number): Promise<StagedBlob> {
+  async stage(source: AsyncIterable<Buffer>, maxBytes: number): Promise<StagedBlob> {
     const path = join(this.#staging, randomUUID())
     const file = await open(path, 'wx', 0o600).catch(refuseFull)
     try {
       const received = await receive(source, file, maxBytes)
-      await file.datasync()
-      return this.#staged(path, received)
+      // The flush goes on while what was received is being checked.
+      const flushed = file.datasync().finally(() => file.close())
+      flushed.catch(() => {})
+      return this.#staged(path, received, flushed)
     } catch (error) {
+      await file.close()
       await rm(path, { force: true })
       return refuseFull(error)
-    } finally {
-      await file.close()
     }
   }
 
-  #staged(path: string, received: { size: number; sha256: string }): StagedBlob {
+  #staged(path: string, received: { size: number; sha256: string }, flushed: Promise<void>): StagedBlob {
     return {
       ...received,
       path,
@@ -71,6 +72,7 @@ export class FileBlobStore implements BlobStore {
       stream: () => createReadStream(path, { highWaterMark: READ_BATCH }),
       store: async (key) => {
         const target = this.#path(key)
+        await flushed.catch(refuseFull)
         await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(refuseFull)
         await rename(path, target).catch(refuseFull)
         await syncDirectories(dirname(target), this.#root)
@@ -135,28 +137,31 @@ export class FileBlobStore implements BlobStore {
 }
 
 /** Writes the stream to the file in batches; while one is being written, the next is received and hashed. */
-async function receive(source: Readable, file: FileHandle, maxBytes: number) {
+async function receive(source: AsyncIterable<Buffer>, file: FileHandle, maxBytes: number) {
   const hash = createHash('sha256')
   let size = 0
-  let batch: Buffer[] = []
+  let batch = Buffer.allocUnsafeSlow(WRITE_BATCH)
+  let spare = Buffer.allocUnsafeSlow(WRITE_BATCH)
   let batched = 0
   let writing: Promise<unknown> = Promise.resolve()
   const flush = async () => {
     await writing
-    writing = writeWhole(file, batch, batched)
+    writing = writeWhole(file, batch.subarray(0, batched))
     // It is awaited before the next one; until then nobody listens for its failure.
     writing.catch(() => {})
-    batch = []
+    ;[batch, spare] = [spare, batch]
     batched = 0
   }
-  // The source stays open on failure, so that the sender can still be answered.
-  for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length
+  for await (const piece of source) {
+    size += piece.length
     if (size > maxBytes) throw new BlobTooLarge(`more than ${maxBytes} bytes`)
-    hash.update(chunk)
-    batch.push(chunk)
-    batched += chunk.length
-    if (batched >= WRITE_BATCH) await flush()
+    hash.update(piece)
+    for (let taken = 0; taken < piece.length; ) {
+      const copied = piece.copy(batch, batched, taken)
+      taken += copied
+      batched += copied
+      if (batched === WRITE_BATCH) await flush()
+    }
   }
   if (batched > 0) await flush()
   await writing
@@ -170,9 +175,10 @@ function refuseFull(error: unknown): never {
 }
 
 /** A disk that is almost full takes a part without an error. */
-async function writeWhole(file: FileHandle, batch: readonly Buffer[], length: number): Promise<void> {
-  const { bytesWritten } = await file.writev(batch)
-  if (bytesWritten < length) throw Object.assign(new Error('the disk took a part only'), { code: 'ENOSPC' })
+async function writeWhole(file: FileHandle, batch: Buffer): Promise<void> {
+  const { bytesWritten } = await file.write(batch)
+  if (bytesWritten < batch.length)
+    throw Object.assign(new Error('the disk took a part only'), { code: 'ENOSPC' })
 }
 
 /** A rename survives a power cut only once the directory, and those made for it, are flushed too. */

@@ -5,6 +5,7 @@ import { BlobTooLarge } from '../blobs/blob-store.ts'
 import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
 import { DOWNLOAD_SECONDS, type LinkTarget, UPLOAD_SECONDS } from '../lib/links.ts'
+import { releasedPieces } from '../lib/pieces.ts'
 import { documents } from './operation.ts'
 import type { App } from './routes.ts'
 import { answerFile, NOTHING } from './shown.ts'
@@ -110,7 +111,7 @@ async function receive(request: FastifyRequest, upload: Upload): Promise<void> {
     const staged = await stage(
       request,
       maxBytes,
-      () => ctx.blobs.stage(request.raw, maxBytes),
+      () => ctx.blobs.stage(releasedPieces(request.raw), maxBytes),
       upload.limitedBy,
     )
     await upload.accept(ctx, path.id, staged).finally(staged.discard)

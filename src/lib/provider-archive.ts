@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
+import { releasedPieces } from './pieces.ts'
 
 /** Says, for the person who uploaded it, what is wrong with a provider's archive. */
 export class ArchiveError extends Error {
@@ -110,7 +111,7 @@ async function hashFiles(zip: ZipFile, files: readonly ArchiveFile[]): Promise<s
 async function hashFile(zip: ZipFile, entry: Entry, name: string): Promise<string> {
   const hash = createHash('sha256')
   try {
-    for await (const chunk of await zip.openReadStreamPromise(entry)) hash.update(chunk)
+    for await (const piece of releasedPieces(await zip.openReadStreamPromise(entry))) hash.update(piece)
   } catch {
     throw new ArchiveError(`the entry ${name} cannot be unpacked`)
   }
