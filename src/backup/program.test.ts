@@ -12,7 +12,7 @@ const file = join(directory, 'plinth.tar')
 
 describe('the program', () => {
   const run = async (settings: Record<string, string>, ...parameters: string[]) => {
-    const program = new Program(settings, [process.execPath, 'src/main.ts', ...parameters])
+    const program = new Program(settings, [process.execPath, 'src/start.js', ...parameters])
     return { code: await program.exit(), stdout: program.stdout, stderr: program.stderr }
   }
 

@@ -1,4 +1,3 @@
-import { hash, verify } from '@node-rs/argon2'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
@@ -15,8 +14,11 @@ const MAX_LENGTH = 256
 /** Argon2id with 32 MiB and three passes, more than the 19 MiB and two that OWASP takes for the least. */
 const COST = { memoryCost: 32 * 1024, timeCost: 3, parallelism: 1 }
 
+/** Loaded with the first password: servers that know tokens only never need it. */
+const argon2 = () => import('@node-rs/argon2')
+
 /** Takes the place of a hash where there is none, so that the answer takes as long. Nobody has its password. */
-const NOBODYS = hashPassword(newSecret())
+let nobodys: Promise<string> | undefined
 
 /** What is wrong with a new password, at the place where it was given. */
 export function violationsOf(password: string, pointer: string): Violation[] {
@@ -31,7 +33,8 @@ export function violationsOf(password: string, pointer: string): Violation[] {
 }
 
 /** What is stored of a password. Takes a while, beside the main thread; not for the inside of a transaction. */
-export function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
+  const { hash } = await argon2()
   return hash(normalize(password), COST)
 }
 
@@ -46,7 +49,11 @@ export async function check(
 ): Promise<string | undefined> {
   const stored = await store.findHash(ctx.db, userId ?? '')
   const usable = password.length <= MAX_LENGTH * 2 ? password : ''
-  const right = await verify(stored ?? (await NOBODYS), normalize(usable))
+  nobodys ??= hashPassword(newSecret())
+  // Awaited for everybody: the first to be checked must not take longer only when there is no hash.
+  const substitute = await nobodys
+  const { verify } = await argon2()
+  const right = await verify(stored ?? substitute, normalize(usable))
   return right ? stored : undefined
 }
 
