@@ -49,6 +49,7 @@ describe('the rate limit', () => {
   const server = new TestServer('sqlite', { PLINTH_RATE_LIMIT: String(LIMIT) })
   const users: (Client & { id: string })[] = []
   const sameUser: Client[] = []
+  const others: Client[] = []
 
   // Users are made by the administrator, who is limited too, so that is done beforehand.
   beforeAll(async () => {
@@ -59,6 +60,9 @@ describe('the rate limit', () => {
       data: { type: 'authentication-tokens', attributes: {} },
     })
     sameUser.push(server.as(expectStatus(second, 201).body.data.attributes.token))
+    const organization = await server.organization()
+    others.push(organization.owner, await server.teamToken(organization))
+    others.push(await server.organizationToken(organization))
     await server.restart({ PLINTH_RATE_LIMIT: String(LIMIT) })
   })
   afterAll(() => server.stop())
@@ -88,6 +92,14 @@ describe('the rate limit', () => {
     expect(statuses).toContain(429)
     const other = await burst([users[2] as Client], LIMIT)
     expect(other.map(({ status }) => status)).toEqual(Array(LIMIT).fill(200))
+  })
+
+  test('counts tokens of teams and organizations for themselves', async () => {
+    for (const client of others) {
+      const statuses = (await burst([client], LIMIT)).map(({ status }) => status)
+      expect(statuses).toEqual(Array(LIMIT).fill(200))
+    }
+    expect((await burst(others.slice(1, 2), 8 * LIMIT)).map(({ status }) => status)).toContain(429)
   })
 
   test('does not count signed links, of which a release has many', async () => {
