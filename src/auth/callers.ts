@@ -23,6 +23,8 @@ export type Caller =
   | 'site-admins'
   /** Agents of a pool, by its tokens. */
   | 'agents'
+  /** The programs of the organization’s runs, by the token that each gets; of workspaces, those that share their state. */
+  | 'runs'
   /** Every member of the organization, and the tokens of its teams. */
   | 'members'
   | 'owners'
@@ -51,7 +53,7 @@ const TAGS = [...OWNERS_AND_TOKEN, 'manage-workspaces'] as const
 const SSH_KEYS = [...OWNERS_AND_TOKEN, 'manage-vcs-settings'] as const
 const SSH_KEY_READERS = [...SSH_KEYS, 'manage-workspaces'] as const
 const PROVIDERS = [...OWNERS, 'manage-providers'] as const
-const REGISTRY = [...MEMBERS, 'limited'] as const
+const REGISTRY = [...MEMBERS, 'limited', 'runs'] as const
 const PUBLISHING = [...PROVIDERS, 'publishers'] as const
 const TEAMS = [...OWNERS_AND_TOKEN, 'manage-teams'] as const
 const POOLS = [...OWNERS_AND_TOKEN, 'manage-agent-pools'] as const
@@ -143,10 +145,10 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   // Organizations
   listOrganizations: ['tokens'],
   createOrganization: ['users'],
-  showOrganization: MEMBERS,
+  showOrganization: [...MEMBERS, 'runs'],
   updateOrganization: OWNERS_AND_TOKEN,
   removeOrganization: OWNERS,
-  showEntitlementSet: MEMBERS,
+  showEntitlementSet: [...MEMBERS, 'runs'],
 
   // Organization memberships
   listOrganizationMemberships: MEMBERS,
@@ -249,6 +251,17 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   updateVariableSetVariable: WORKSPACES,
   removeVariableSetVariable: WORKSPACES,
 
+  // Comments, run events and run triggers
+  listComments: READERS,
+  createComment: LOCKS,
+  showComment: READERS,
+  listRunEvents: READERS,
+  showRunEvent: READERS,
+  listRunTriggers: READERS,
+  createRunTrigger: WORKSPACES,
+  showRunTrigger: READERS,
+  removeRunTrigger: WORKSPACES,
+
   // Tags and tag bindings
   listTags: MEMBERS,
   removeTags: TAGS,
@@ -330,6 +343,7 @@ const NAMES: Partial<Record<Caller, string>> = {
   colleagues: 'whoever is in an organization with that user, and the tokens of its teams',
   'site-admins': 'site administrators',
   agents: 'agents, with a token of their pool',
+  runs: 'the programs of runs, as far as their workspace may',
   members: 'every member of the organization, and the tokens of its teams',
   limited: 'also by tokens that are limited to some providers',
   publishers: 'also by tokens that are limited to this provider',

@@ -72,6 +72,8 @@ const workspaceOperators: Rule = { grants: ['manage-workspaces', 'manage-project
 /** Every permission, and who has it besides the owners team, which has all of them. */
 export const PERMISSIONS = {
   'organizations:read': { ...everyMember, runs: true },
+  /** Looking for what there is. The programs of runs know what they need. */
+  'organizations:browse': everyMember,
   'organizations:update': ownersOnly,
   'organizations:delete': {},
   'organization-tokens:manage': {},

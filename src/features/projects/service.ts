@@ -33,7 +33,7 @@ export interface ProjectAttributes {
 }
 
 export async function list(ctx: Ctx, organizationName: string, filter: ProjectFilter, page: PageRequest) {
-  const { id } = await organizations.getByName(ctx, organizationName)
+  const { id } = await organizations.getByName(ctx, organizationName, 'organizations:browse')
   if (!(await can(ctx, 'projects:read', id))) return emptyPage(page)
   return store.list(ctx.db, id, filter, page)
 }

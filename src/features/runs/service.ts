@@ -42,7 +42,7 @@ export async function listOfOrganization(
   filter: RunFilter,
   page: PageRequest,
 ) {
-  const { id: organizationId } = await organizations.getByName(ctx, organizationName)
+  const { id: organizationId } = await organizations.getByName(ctx, organizationName, 'organizations:browse')
   if (!(await can(ctx, 'runs:read', organizationId))) return emptyPage(page)
   return store.list(ctx.db, { ...filter, organizationId }, page)
 }

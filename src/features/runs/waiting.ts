@@ -87,7 +87,7 @@ export async function queueOf(
   organizationName: string,
   page: PageRequest,
 ): Promise<Page<{ run: Run; position: number }>> {
-  const { id } = await organizations.getByName(ctx, organizationName)
+  const { id } = await organizations.getByName(ctx, organizationName, 'organizations:browse')
   if (!(await can(ctx, 'runs:read', id))) return emptyPage(page)
   const runs = (await store.listUnfinishedOf(ctx.db, id)).map((run, index) => ({ run, position: index + 1 }))
   const { number, size, offset } = page

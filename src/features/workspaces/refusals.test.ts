@@ -35,7 +35,10 @@ onEachDialect('workspaces', (server) => {
         pointer: '/data/attributes/auto-destroy-activity-duration',
         detail: expect.stringContaining('has an incorrect format'),
       },
-      { pointer: '/data/attributes/execution-mode', detail: 'Execution mode must be remote or local or agent' },
+      {
+        pointer: '/data/attributes/execution-mode',
+        detail: 'Execution mode must be remote or local or agent',
+      },
       { pointer: '/data/attributes/name', detail: expect.stringContaining('Name is invalid') },
       { pointer: '/data/attributes/source-url', detail: expect.stringContaining('http or https') },
       { pointer: '/data/attributes/terraform-version', detail: expect.stringContaining('such as 1.9.8') },

@@ -37,7 +37,7 @@ export interface WorkspaceAttributes {
 }
 
 export async function list(ctx: Ctx, organizationName: string, filter: WorkspaceFilter, page: PageRequest) {
-  const { id } = await organizations.getByName(ctx, organizationName)
+  const { id } = await organizations.getByName(ctx, organizationName, 'organizations:browse')
   if (!(await can(ctx, 'workspaces:read', id))) return emptyPage(page)
   return store.list(ctx.db, id, filter, page)
 }
