@@ -1,5 +1,4 @@
 import type { Immutable, Timestamp } from '../../db/columns.ts'
-import type { VariableColumns } from '../vars/service.ts'
 
 export interface VarsetTable {
   id: Immutable<string>
@@ -26,8 +25,23 @@ export interface VarsetProjectTable {
   projectId: Immutable<string>
 }
 
-export interface VarsetVarTable extends VariableColumns {
+/** The columns of a variable of a workspace, of which the rules hold here too. */
+export interface VarsetVarTable {
+  id: Immutable<string>
   varsetId: Immutable<string>
   /** The organization, while the set is global: the keys of all global sets are different. */
   globalIn: string | null
+  key: string
+  /** Sealed. */
+  value: string
+  description: string
+  category: 'terraform' | 'env'
+  /** Whether the value is an expression of HCL. */
+  hcl: boolean
+  /** Whether the value is never shown again. */
+  sensitive: boolean
+  /** Changes with the variable. */
+  versionId: string
+  createdAt: Immutable<Timestamp>
+  updatedAt: Timestamp
 }
