@@ -20,6 +20,7 @@ describe('the configuration', () => {
       publicProviderCuration: false,
       maxUploadBytes: 524_288_000,
       abandonedDraftDays: 30,
+      registryQuotaBytes: 0,
       metricsListen: undefined,
     })
   })
@@ -77,6 +78,7 @@ describe('the configuration', () => {
     ['PLINTH_PUBLIC_PROVIDER_CURATION', 'false', { publicProviderCuration: false }],
     ['PLINTH_PUBLIC_PROVIDER_CURATION', '0', { publicProviderCuration: false }],
     ['PLINTH_MAX_UPLOAD_BYTES', '1048576', { maxUploadBytes: 1_048_576 }],
+    ['PLINTH_REGISTRY_QUOTA_BYTES', '5368709120', { registryQuotaBytes: 5_368_709_120 }],
   ]
   test.each(good)('reads %s=%s', (variable, text, part) => {
     expect(readConfig({ [variable]: text })).toMatchObject(part)
@@ -97,6 +99,7 @@ describe('the configuration', () => {
     ['PLINTH_TRUSTED_PROXIES', 'x7q', 'true', '1', '10.0.0.1/33', '::/129', '10.0.0.1/', '10.0.0.1 10.0.0.2'],
     ['PLINTH_RATE_LIMIT', '-1x7q', 'fast-x7q', '1.5', '1e3', ' 7'],
     ['PLINTH_PUBLIC_PROVIDER_CURATION', 'yes-x7q', 'ON', '2'],
+    ['PLINTH_REGISTRY_QUOTA_BYTES', '5GB-x7q', '-1'],
     ['PLINTH_MAX_UPLOAD_BYTES', '500MB-x7q', '-5', '9'.repeat(16)],
   ]
   const cases = bad.flatMap(([variable, ...texts]) => texts.map((text) => [variable, text] as const))
