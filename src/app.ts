@@ -8,6 +8,7 @@ import { routes as agentPools } from './features/agent-pools/routes.ts'
 import { chooseForOrganization } from './features/agent-pools/service.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
+import { routes as comments } from './features/comments/routes.ts'
 import { routes as configurationVersions } from './features/configuration-versions/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
 import { routesOf as documentationOf } from './features/documentation/routes.ts'
@@ -41,6 +42,9 @@ import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry
 import { routes as registryQuotas } from './features/registry-quotas/routes.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
 import { sweepSessions } from './features/sessions/jobs.ts'
+import { routes as runEvents } from './features/run-events/routes.ts'
+import { setOffRuns } from './features/run-triggers/jobs.ts'
+import { routes as runTriggers } from './features/run-triggers/routes.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
 import { endAllOf as endSessions } from './features/sessions/service.ts'
 import { routes as sshKeys } from './features/ssh-keys/routes.ts'
@@ -73,6 +77,7 @@ const ROUTES: readonly Routes[] = [
   agentPools,
   applies,
   auditTrail,
+  comments,
   configurationVersions,
   discovery,
   documentationOf(() => describeApi()),
@@ -88,6 +93,8 @@ const ROUTES: readonly Routes[] = [
   registryProviders,
   registryQuotas,
   reservedTagKeys,
+  runEvents,
+  runTriggers,
   sessions,
   sshKeys,
   tagBindingsOf(projectOwners),
@@ -110,7 +117,14 @@ export async function describeApi(): Promise<OpenApi> {
 }
 
 /** Every kind of background work. */
-const JOBS: readonly Job[] = [moveLogs, removeAbandonedDrafts, sweepBlobs, sweepCodes, sweepSessions]
+const JOBS: readonly Job[] = [
+  moveLogs,
+  removeAbandonedDrafts,
+  setOffRuns,
+  sweepBlobs,
+  sweepCodes,
+  sweepSessions,
+]
 
 export interface RunningServer {
   /** The public address. */

@@ -2,7 +2,6 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type Header, pack } from 'tar-stream'
 import { type Client, expectStatus } from './harness.ts'
-import { put } from './registry.ts'
 import { document } from './resources.ts'
 
 /** What an archive holds: texts of files by their names, or entries as they are. */
@@ -25,16 +24,4 @@ export async function newConfigurationVersion(client: Client, workspaceId: strin
   const body = document('configuration-versions', { 'auto-queue-runs': false, ...attributes })
   const created = await client.post(`/api/v2/workspaces/${workspaceId}/configuration-versions`, body)
   return expectStatus(created, 201).body.data
-}
-
-/** The id of a new configuration version with an archive. */
-export async function uploadConfiguration(
-  client: Client,
-  workspaceId: string,
-  entries?: Entries,
-  attributes: object = {},
-): Promise<string> {
-  const { id, attributes: made } = await newConfigurationVersion(client, workspaceId, attributes)
-  expectStatus(await put(made['upload-url'], await makeSlug(entries)), 200)
-  return id
 }

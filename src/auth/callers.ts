@@ -262,6 +262,17 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   showRunTrigger: READERS,
   removeRunTrigger: WORKSPACES,
 
+  // Comments, run events and run triggers
+  listComments: READERS,
+  createComment: LOCKS,
+  showComment: READERS,
+  listRunEvents: READERS,
+  showRunEvent: READERS,
+  listRunTriggers: READERS,
+  createRunTrigger: WORKSPACES,
+  showRunTrigger: READERS,
+  removeRunTrigger: WORKSPACES,
+
   // Tags and tag bindings
   listTags: MEMBERS,
   removeTags: TAGS,

@@ -20,8 +20,8 @@ export function one(data: Resource, included?: Resource[]) {
 type ToResource<T> = (item: T) => Resource | Promise<Resource>
 
 /** A document with a list that has no pages. */
-export async function all<T>(items: readonly T[], toResource: ToResource<T>) {
-  return { data: await Promise.all(items.map(toResource)) }
+export async function all<T>(items: readonly T[], toResource: ToResource<T>, included?: Resource[]) {
+  return { data: await Promise.all(items.map(toResource)), ...(included && { included }) }
 }
 
 /**

@@ -124,10 +124,10 @@ export function answerPage(resource: TSchema, includes?: readonly string[]): Ans
 }
 
 /** A document with a list that has no pages. */
-export function answerAll(resource: TSchema): Answer {
+export function answerAll(resource: TSchema, includes?: readonly string[]): Answer {
   return {
     description: 'The whole list.',
-    schema: Exactly({ data: Type.Array(resource) }),
+    schema: Exactly({ data: Type.Array(resource), ...Included(includes) }),
     mediaType: MEDIA_TYPE,
   }
 }

@@ -77,6 +77,11 @@ const BODIES: Record<string, Make> = {
     const attributes = { os: 'darwin', arch: 'arm64', shasum: 'b'.repeat(64), filename }
     return document('registry-provider-platforms', attributes)
   },
+  createComment: () => document('comments', { body: 'Looks good' }),
+  createRunTrigger: async ({ organization: { owner, path } }) => {
+    const { id } = await newWorkspace(owner, path)
+    return document('run-triggers', {}, { sourceable: { data: { id, type: 'workspaces' } } })
+  },
   createConfigurationVersion: () => document('configuration-versions', {}),
   createTerraformVersion: newVersionOfEngine,
   updateTerraformVersion: () => document('terraform-versions', { beta: true }),

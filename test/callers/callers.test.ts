@@ -31,6 +31,7 @@ const HARMFUL = ['removeOrganization', 'removeOrganizationToken', 'replaceOrgani
 /** Operations whose query has to say something. */
 const QUERIES: Record<string, (cast: Cast) => string> = {
   listGpgKeys: ({ organization: { name } }) => `?filter[namespace]=${name}`,
+  listRunTriggers: () => '?filter[run-trigger][type]=inbound',
 }
 
 /** What those get who may not; 404 unless the public API answers otherwise. */

@@ -10,7 +10,7 @@ import {
   newWorkspace,
   tags,
 } from '../resources.ts'
-import { uploadConfiguration } from '../slugs.ts'
+import { newRun, uploadConfiguration } from '../runs.ts'
 import type { Cast } from './cast.ts'
 
 /** The values of a path’s parameters. */
@@ -128,6 +128,30 @@ const softDeleted: Make = async (cast, caller) => {
   return params
 }
 
+const aRun: Make = async ({ organization: { owner, path } }) => {
+  const workspace = await newWorkspace(owner, path)
+  await uploadConfiguration(owner, workspace.id)
+  return newRun(owner, workspace.id)
+}
+
+const aComment: Make = async (cast, caller) => {
+  const { id } = await aRun(cast, caller)
+  const { owner } = cast.organization
+  return createdId(owner.post(`/api/v2/runs/${id}/comments`, document('comments', { body: 'Looks good' })))
+}
+
+const aRunEvent: Make = async (cast, caller) => {
+  const { id } = await aComment(cast, caller)
+  const comment = expectStatus(await cast.organization.owner.get(`/api/v2/comments/${id}`), 200).body.data
+  return comment.relationships['run-event'].data
+}
+
+const aRunTrigger: Make = async ({ organization: { owner, path } }) => {
+  const [target, source] = [await newWorkspace(owner, path), await newWorkspace(owner, path)]
+  const body = document('run-triggers', {}, { sourceable: { data: { id: source.id, type: 'workspaces' } } })
+  return createdId(owner.post(`/api/v2/workspaces/${target.id}/run-triggers`, body))
+}
+
 const PROVIDER =
   '/api/v2/organizations/{organization_name}/registry-providers/{registry_name}/{namespace}/{name}'
 
@@ -143,6 +167,7 @@ const OBJECTS: Record<string, Make> = {
     createdId(server.admin.post('/api/v2/admin/terraform-versions', newVersionOfEngine())),
   '/api/v2/applies/{id}': async () => ({ id: 'apply-1' }),
   '/api/v2/authentication-tokens/{id}': withToken('authentication-tokens'),
+  '/api/v2/comments/{id}': aComment,
   '/api/v2/configuration-versions/{id}': newConfiguration,
   '/api/v2/configuration-versions/{id}/actions/permanently_delete_backing_data': softDeleted,
   '/api/v2/configuration-versions/{id}/actions/restore_backing_data': softDeleted,
@@ -163,6 +188,9 @@ const OBJECTS: Record<string, Make> = {
   },
   '/api/v2/reserved-tag-keys/{id}': newKey,
   '/api/v2/reserved-tags/{id}': newKey,
+  '/api/v2/run-events/{id}': aRunEvent,
+  '/api/v2/run-triggers/{id}': aRunTrigger,
+  '/api/v2/runs/{id}': aRun,
   '/api/v2/ssh-keys/{id}': newSshKey,
   '/api/v2/tags/{id}': newTag,
   '/api/v2/teams/{id}': newTeam,

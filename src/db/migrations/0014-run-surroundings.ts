@@ -16,6 +16,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('run_events')
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('run_id', 'text', (column) => column.notNull().references('runs.id').onDelete('cascade'))
+    .addColumn('position', 'integer', (column) => column.notNull())
     .addColumn('action', 'text', (column) => column.notNull())
     .addColumn('description', 'text')
     .addColumn('actor_user_id', 'text', (column) => column.references('users.id').onDelete('set null'))
@@ -23,7 +24,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('comment_id', 'text', (column) => column.references('comments.id').onDelete('set null'))
     .addColumn('created_at', 'text', (column) => column.notNull())
     .execute()
-  await db.schema.createIndex('run_events_run').on('run_events').columns(['run_id', 'created_at']).execute()
+  await db.schema.createIndex('run_events_run').on('run_events').columns(['run_id', 'position']).execute()
+  await db.schema.createIndex('run_events_comment').on('run_events').column('comment_id').execute()
   await db.schema
     .createTable('run_triggers')
     .addColumn('id', 'text', (column) => column.primaryKey())

@@ -3,7 +3,8 @@ import { expectStatus, onEachDialect, pointers, type TestOrganization } from '..
 import { asSecondServer } from '../../../test/jobs.ts'
 import { put, sha256 } from '../../../test/registry.ts'
 import { document, newWorkspace } from '../../../test/resources.ts'
-import { makeSlug, newConfigurationVersion, uploadConfiguration } from '../../../test/slugs.ts'
+import { uploadConfiguration } from '../../../test/runs.ts'
+import { makeSlug, newConfigurationVersion } from '../../../test/slugs.ts'
 import * as service from './service.ts'
 
 const body = (attributes: object) => document('configuration-versions', attributes)
@@ -161,7 +162,8 @@ onEachDialect('configuration versions', (server) => {
     expect((await (await server.organizationToken(organization)).post(list, body({}))).status).toBe(404)
     const team = await server.teamToken(organization, ['manage-workspaces'])
     const made = expectStatus(await team.post(list, body({})), 201).body.data
-    expect(made.relationships['created-by'].data.type).toBe('teams')
+    const account = (await team.get('/api/v2/account/details')).body.data.id
+    expect(made.relationships['created-by'].data).toEqual({ id: account, type: 'users' })
     for (const who of [await server.user(), await server.member(organization)]) {
       for (const path of [list, member, `${member}/download`]) expect((await who.get(path)).status).toBe(404)
       for (const action of ['archive', 'soft_delete_backing_data', 'restore_backing_data'])

@@ -4,6 +4,7 @@ import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { Nullable, OneOf } from '../../http/schema.ts'
 import { Exactly, RelatedOrNone, Shown } from '../../http/shown.ts'
 import { UPLOAD_SECONDS } from '../../lib/links.ts'
+import { toActor } from '../users/resource.ts'
 import type { ConfigurationVersion } from './service.ts'
 
 export const TYPE = 'configuration-versions'
@@ -48,7 +49,7 @@ export const ShownConfigurationVersion = Shown('ConfigurationVersion', TYPE, {
     ),
   },
   relationships: {
-    'created-by': RelatedOrNone('users', 'teams'),
+    'created-by': RelatedOrNone('users'),
     'ingress-attributes': RelatedOrNone('ingress-attributes'),
   },
   links: Exactly({ self: Type.String(), download: Type.Optional(Type.String()) }),
@@ -71,7 +72,7 @@ export function toResource(version: ConfigurationVersion): Resource {
       'status-timestamps': JSON.parse(version.statusTimestamps),
     },
     relationships: {
-      'created-by': createdByTeamId ? toOne('teams', createdByTeamId) : toOne('users', createdByUserId),
+      'created-by': toActor(createdByUserId, createdByTeamId),
       'ingress-attributes': toOne('ingress-attributes', null),
     },
     links: { self, ...(status === 'uploaded' && { download: `${self}/download` }) },

@@ -3,6 +3,7 @@ import { permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { withOffsets } from '../plans/resource.ts'
+import { toActor } from '../users/resource.ts'
 import { actionsOf, forceCancelAvailableAt } from './actions.ts'
 import { TYPE } from './schema.ts'
 import type { Run } from './service.ts'
@@ -85,7 +86,7 @@ function relationshipsOf(run: Run) {
     },
     plan: { ...toOne('plans', run.planId), links: { related: `${self}/plan` } },
     apply: { ...toOne('applies', run.applyId), links: { related: `${self}/apply` } },
-    'created-by': createdByTeamId ? toOne('teams', createdByTeamId) : toOne('users', createdByUserId),
+    'created-by': toActor(createdByUserId, createdByTeamId),
     'confirmed-by': toOne('users', run.confirmedByUserId),
     'cost-estimate': toOne('cost-estimates', null),
     'run-events': { ...toMany('run-events', []), links: { related: `${self}/run-events` } },

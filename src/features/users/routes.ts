@@ -10,6 +10,7 @@ import { answerOne, answerPage, NOTHING } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
 import * as organizations from '../organizations/service.ts'
 import { changePassword } from './password.ts'
+import { serviceAccountOf } from './resource.ts'
 import {
   Account,
   NewUser,
@@ -119,7 +120,7 @@ async function toServiceAccount(ctx: Ctx): Promise<Resource> {
       ? { type: 'organizations', id: (await organizations.ownerOf(ctx, { organizationId: subject.id })).name }
       : { type: 'teams', id: subject.id }
   return {
-    id: subject.id.replace(/^[a-z]+-/, 'user-'),
+    id: serviceAccountOf(subject.id),
     type: TYPE,
     attributes: {
       username: `api-${subject.kind}-${owner.id}`,
