@@ -5,48 +5,41 @@ import type { Config } from './config/config.ts'
 import type { Secrets } from './config/secrets.ts'
 import type { Services } from './context.ts'
 import { routes as agentPools } from './features/agent-pools/routes.ts'
-import { chooseForOrganization } from './features/agent-pools/service.ts'
+import { watchAgents } from './features/agents/jobs.ts'
+import { routes as agents } from './features/agents/routes.ts'
+import { wireRoutes as agentWire } from './features/agents/wire-routes.ts'
+import { erroredStateRoutes } from './features/applies/errored-state-routes.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
 import { routes as comments } from './features/comments/routes.ts'
 import { routes as configurationVersions } from './features/configuration-versions/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
 import { routesOf as documentationOf } from './features/documentation/routes.ts'
+import { reapExecutions } from './features/executions/jobs.ts'
 import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
 import { moveLogs } from './features/logs/jobs.ts'
 import { routes as logs } from './features/logs/routes.ts'
 import { sweepCodes } from './features/oauth/jobs.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
-import { withdraw as withdrawCodes } from './features/oauth/service.ts'
 import { routes as organizationMemberships } from './features/organization-memberships/routes.ts'
-import { acceptInvitations, addFounder, leaveOwners } from './features/organization-memberships/service.ts'
 import { routes as organizations } from './features/organizations/routes.ts'
-import {
-  onChooseExecution,
-  onCreate as onCreateOrganization,
-  onRemove as onRemoveOrganization,
-} from './features/organizations/service.ts'
-import { onChange as onChangePassword } from './features/passwords/service.ts'
+import { routes as plans } from './features/plans/routes.ts'
 import { routes as projects } from './features/projects/routes.ts'
-import {
-  createDefault as createDefaultProject,
-  bindingOwners as projectOwners,
-} from './features/projects/service.ts'
+import { bindingOwners as projectOwners } from './features/projects/service.ts'
 import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
-import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
-import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
 import { routes as registryQuotas } from './features/registry-quotas/routes.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
-import { sweepSessions } from './features/sessions/jobs.ts'
 import { routes as runEvents } from './features/run-events/routes.ts'
 import { setOffRuns } from './features/run-triggers/jobs.ts'
 import { routes as runTriggers } from './features/run-triggers/routes.ts'
+import { actionRoutes as runActions } from './features/runs/action-routes.ts'
+import { routes as runs } from './features/runs/routes.ts'
+import { sweepSessions } from './features/sessions/jobs.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
-import { endAllOf as endSessions } from './features/sessions/service.ts'
 import { routes as sshKeys } from './features/ssh-keys/routes.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
 import { routes as tags } from './features/tags/routes.ts'
@@ -56,13 +49,13 @@ import { authenticate } from './features/tokens/authentication.ts'
 import { ensureBootstrap } from './features/tokens/bootstrap.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import { routes as users } from './features/users/routes.ts'
-import { onAddress, onRemove as onRemoveUser } from './features/users/service.ts'
 import { routes as vars } from './features/vars/routes.ts'
 import { routes as varsets } from './features/varsets/routes.ts'
 import { variableRoutes as varsetVariables } from './features/varsets/variable-routes.ts'
 import { lockRoutes as workspaceLocks } from './features/workspaces/lock-routes.ts'
 import { routes as workspaces } from './features/workspaces/routes.ts'
 import { bindingOwners as workspaceOwners } from './features/workspaces/service.ts'
+import { connectSlices } from './hooks.ts'
 import { listenForMetrics, mountMetrics } from './http/metrics.ts'
 import { collect, describe } from './http/openapi.ts'
 import type { App, Routes } from './http/routes.ts'
@@ -71,21 +64,28 @@ import type { Job } from './jobs/job.ts'
 import { Worker } from './jobs/worker.ts'
 import type { OpenApi } from './lib/openapi.ts'
 import { assemble } from './services.ts'
+import { startWorkers } from './workers.ts'
 
 /** Every slice, one line each. */
 const ROUTES: readonly Routes[] = [
   agentPools,
+  agents,
+  agentWire,
+  agentProtocol,
+  agents,
   applies,
   auditTrail,
   comments,
   configurationVersions,
   discovery,
+  erroredStateRoutes,
   documentationOf(() => describeApi()),
   gpgKeys,
   logs,
   oauth,
   organizationMemberships,
   organizations,
+  plans,
   projects,
   providerProtocol,
   registryProviderPlatforms,
@@ -93,7 +93,9 @@ const ROUTES: readonly Routes[] = [
   registryProviders,
   registryQuotas,
   reservedTagKeys,
+  runActions,
   runEvents,
+  runs,
   runTriggers,
   sessions,
   sshKeys,
@@ -119,11 +121,13 @@ export async function describeApi(): Promise<OpenApi> {
 /** Every kind of background work. */
 const JOBS: readonly Job[] = [
   moveLogs,
+  reapExecutions,
   removeAbandonedDrafts,
   setOffRuns,
   sweepBlobs,
   sweepCodes,
   sweepSessions,
+  watchAgents,
 ]
 
 export interface RunningServer {
@@ -163,15 +167,7 @@ async function serve(
   watch?: (app: App) => void,
 ) {
   const { config, metrics } = services
-  onChooseExecution(chooseForOrganization)
-  onCreateOrganization(addFounder)
-  onCreateOrganization(createDefaultProject)
-  onAddress(acceptInvitations)
-  onChangePassword(endSessions)
-  onChangePassword(withdrawCodes)
-  onRemoveUser(leaveOwners)
-  onRemoveProvider(removeProviderVersions)
-  onRemoveOrganization(removeFilesOf)
+  connectSlices()
   const adminTokenFile = await ensureBootstrap(services, secrets)
   const worker = new Worker(services, JOBS)
   const app = createServer({ services, authenticate, routes: ROUTES })
@@ -188,6 +184,8 @@ async function serve(
     () => app.close(),
   )
   await worker.start()
+  const runner = await startWorkers(services)
+  opened.push(() => runner?.stop())
   return { url: services.baseUrl, adminTokenFile }
 }
 

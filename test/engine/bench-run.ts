@@ -73,6 +73,7 @@ export class BenchRun {
       serverUrl: 'https://plinth.example.com',
       token: 'plinth_token-of-the-run',
       recoveryUrl: 'https://plinth.example.com/recovery',
+      applyId: 'apply-1',
       timeout: 120,
       holdFailureUntil: undefined,
       ...this.#wish.assignment,

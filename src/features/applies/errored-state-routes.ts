@@ -14,7 +14,7 @@ export const erroredStateRoutes: Routes = (app) => {
     ...FILE,
     sealed: true,
     expect: async () => {},
-    accept: (_ctx, id, staged) => erroredStates.keepErroredState(id, staged),
+    accept: (_ctx, id, staged) => erroredStates.keepStaged(id, staged),
     maxBytes: erroredStates.maxBytes,
     limitedBy: 'four times PLINTH_MAX_STATE_BYTES, or PLINTH_MAX_UPLOAD_BYTES',
   })

@@ -39,10 +39,17 @@ export async function keep(ctx: Ctx, applyId: string, source: Readable): Promise
   await keepStaged(applyId, staged).finally(staged.discard)
 }
 
-/** Opens a state that was kept; 404 when there is none. */
-export async function open(ctx: Ctx, applyId: string): Promise<Readable> {
-  if (!(await ctx.blobs.has(keyOf(applyId)))) throw notFound()
-  return ctx.sealed.read(keyOf(applyId))
+/** Where a state that was kept lies, without a look into the database; 404 when there is none. */
+export async function locate({ sealed }: Ctx, applyId: string) {
+  const size = await sealed.size(keyOf(applyId))
+  if (size === undefined) throw notFound()
+  return {
+    blobKey: keyOf(applyId),
+    sealed: true,
+    size,
+    filename: `${applyId}.tfstate`,
+    contentType: 'application/json',
+  }
 }
 
 /** A new link to the raw state, for whoever may read state; 404 when none was kept. */

@@ -12,9 +12,3 @@ export async function get(ctx: Ctx, id: string, permission: Permission = 'runs:r
   await authorize(ctx, permission, apply.organizationId)
   return apply
 }
-
-/** A link to the state that the apply could not save, for those who may read states; 404 when there is none. */
-export async function erroredStateLink(ctx: Ctx, id: string): Promise<string> {
-  await get(ctx, id, 'state-versions:read')
-  return linkTo(ctx, id)
-}

@@ -2,19 +2,15 @@ import { Type } from 'typebox'
 import { includable } from '../../http/includes.ts'
 import { one } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
-import type { App, Routes } from '../../http/routes.ts'
-import { answerFile, answerOne, answerPlain } from '../../http/shown.ts'
-import { mountUpload, SIGNED_LINK, verifyLink } from '../../http/storage.ts'
-import { ShownApply, TYPE, toResource } from './resource.ts'
+import type { Routes } from '../../http/routes.ts'
+import { answerOne, answerPlain } from '../../http/shown.ts'
 import * as erroredStates from './errored-states.ts'
+import { ShownApply, TYPE, toResource } from './resource.ts'
 import * as service from './service.ts'
 
 const doc = documents('Applies', 'The results of carrying out the plans of runs.')
 
 const docs = {
-  download: doc('downloadErroredState', 'Download the state that an apply could not save', {
-    200: answerFile('The raw state, as the engine wrote it.', 'application/json'),
-  }),
   show: doc('showApply', 'Show an apply', { 200: answerOne(ShownApply) }),
   erroredState: doc(
     'showErroredState',
@@ -50,32 +46,6 @@ export const routes: Routes = (app) => {
         .header('cache-control', 'no-store')
         .type('text/plain')
         .send('307 Temporary Redirect')
-    },
-  )
-
-  mountErroredStates(app)
-}
-
-/** Neither way asks the database for anything: it may be away. */
-function mountErroredStates(app: App): void {
-  const { KIND, maxBytes, keepStaged, open } = erroredStates
-  mountUpload(app, {
-    kind: KIND,
-    name: 'ErroredState',
-    about: 'the state of an apply that could not be saved',
-    sealed: true,
-    expect: async () => undefined,
-    accept: (_ctx, id, staged) => keepStaged(id, staged),
-    maxBytes,
-  })
-  app.get(
-    `/storage/${KIND}/:id/:expires/:signature`,
-    { config: { ...SIGNED_LINK, doc: docs.download } },
-    async (request, reply) => {
-      const { ctx, path } = request
-      verifyLink(request, { method: 'GET', kind: KIND, id: path.id })
-      reply.type('application/json').header('cache-control', 'private, no-store')
-      return reply.send(await open(ctx, path.id))
     },
   )
 }

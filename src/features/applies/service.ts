@@ -2,12 +2,9 @@ import { can } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import * as logs from '../logs/service.ts'
 import { newPhase, type PhaseDetails, type PhaseStatus } from '../plans/service.ts'
-import { linkTo } from './errored-states.ts'
 import type { Apply } from './store.ts'
 import * as store from './store.ts'
 
-// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
-export { isKept as isKeptErroredState, keepErroredStateAt, recoveryUrl } from './errored-states.ts'
 // biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
 export { isWanted as isErroredStateWanted, keep as keepErroredState, recoveryUrl } from './errored-states.ts'
 export { get } from './reading.ts'

@@ -1,11 +1,11 @@
 import type { Ctx } from '../../context.ts'
 import type { Assignment } from '../../engine/channel.ts'
 import { addSeconds } from '../../lib/time.ts'
+import * as applies from '../applies/service.ts'
 import * as projects from '../projects/service.ts'
 import type { Run } from '../runs/service.ts'
 import * as runs from '../runs/service.ts'
 import * as sshKeys from '../ssh-keys/service.ts'
-import { recoveryUrl } from '../state-versions/service.ts'
 import * as tokens from '../tokens/service.ts'
 import * as varsets from '../varsets/service.ts'
 import type { Workspace } from '../workspaces/service.ts'
@@ -34,7 +34,8 @@ export async function assignmentOf(tx: Ctx, execution: Execution, run: Run): Pro
     sshKey: await sshKeys.privateKeyOf(tx, workspace),
     serverUrl: tx.baseUrl,
     token: await tokens.issueForRun(tx, run),
-    recoveryUrl: recoveryUrl(tx, run.applyId),
+    applyId: run.applyId,
+    recoveryUrl: applies.recoveryUrl(tx, run.applyId),
     timeout: execution.phase === 'plan' ? planTimeout : applyTimeout,
     holdFailureUntil: holdOf(execution, run),
   }

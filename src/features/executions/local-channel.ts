@@ -4,7 +4,7 @@ import type { Ctx, Services } from '../../context.ts'
 import { type Assignment, type Channel, LostExecution, StateRefused } from '../../engine/channel.ts'
 import { AppError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import * as stateVersions from '../state-versions/service.ts'
+import * as applies from '../applies/service.ts'
 import { waitForBell } from './bell.ts'
 import * as executions from './service.ts'
 import { newLocalWorker } from './worker.ts'
@@ -44,9 +44,8 @@ export function localChannel(services: Services): Channel {
         .catch(refuseState)
         .finally(() => Promise.all([staged.discard(), stagedJson?.discard()]))
     },
-    async keepErroredState({ recoveryUrl }: Assignment, path) {
-      await stateVersions.keepErroredState(context(), recoveryUrl, createReadStream(path))
-    },
+    keepErroredState: ({ applyId }: Assignment, path) =>
+      applies.keepErroredState(context(), applyId, createReadStream(path)),
     finish: (id, outcome) => held(executions.finish(context(), worker, id, outcome)),
   }
 }

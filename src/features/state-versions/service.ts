@@ -13,10 +13,13 @@ import type { StateVersion } from './store.ts'
 import * as store from './store.ts'
 
 // biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only, which is too much for a file.
-export { keepErroredStateAt as keepErroredState, recoveryUrl } from '../applies/service.ts'
 export { onFinalized } from './acceptance.ts'
+export { create, type NewStateVersion } from './creation.ts'
 export { inspect } from './inspection.ts'
+export { maxJsonBytes } from './limits.ts'
+export { rollBack } from './rollback.ts'
 export type { StateVersion } from './store.ts'
+export { acceptJson, acceptRaw, endLock, getExpecting, getFileOf } from './uploads.ts'
 
 /** The version, if the subject has `permission` in its workspace; 404 otherwise. */
 export async function get(

@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import type { Services } from './context.ts'
+import { Runner } from './engine/runner.ts'
+import { chooseSandbox } from './engine/sandbox.ts'
+import { Engines } from './engine/versions.ts'
+import { localChannel } from './features/executions/local-channel.ts'
+
+/** Starts the server's own workers, which carry out runs; there are none where the configuration says so. */
+export async function startWorkers(services: Services): Promise<Runner | undefined> {
+  const { dataDir, runs } = services.config
+  if (runs.workers === 0) return undefined
+  const sandbox = chooseSandbox(runs.sandbox)
+  const engines = await Engines.open({
+    directory: runs.enginesDir,
+    mirror: runs.engineMirror,
+    path: runs.enginePath,
+  })
+  const runner = new Runner(localChannel(services), {
+    workers: runs.workers,
+    workDir: runs.workDir,
+    engines,
+    sandbox,
+    pluginCacheDir: join(dataDir, 'plugins'),
+    environment: runs.environment,
+    log: services.log,
+  })
+  runner.start()
+  return runner
+}
