@@ -71,7 +71,6 @@ const ROUTES: readonly Routes[] = [
   agentPools,
   agents,
   agentWire,
-  agentProtocol,
   agents,
   applies,
   auditTrail,
