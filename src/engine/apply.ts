@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ERRORED_STATE } from './backend.ts'
 import { LostExecution, type Outcome } from './channel.ts'
+import { forgetDumped, writeDumped } from './dump.ts'
 import { outFile, PLAN_FILE, type ReadyJob } from './job.ts'
 import { recordOwner } from './leftovers.ts'
 import { stoppedOutcome } from './outcome.ts'
@@ -9,14 +10,15 @@ import { digestOf, saveState } from './state.ts'
 
 /** Applies the plan, and saves what has become of the state, however that ended. */
 export async function apply(job: ReadyJob): Promise<Outcome> {
-  const { assignment, places, engine, cwd, statePath, stop, output } = job
+  const { assignment, places, engine, statePath, stop, output } = job
   const before = await digestOf(statePath)
   await recordOwner(places, assignment, { path: statePath, digest: before })
-  const { code, tally } = await engine.work(['apply', outFile(job, PLAN_FILE)])
-  const written = existsSync(join(cwd, ERRORED_STATE)) ? join(cwd, ERRORED_STATE) : statePath
+  const { code, tally, dumped } = await engine.work(['apply', outFile(job, PLAN_FILE)])
+  const written = dumped === undefined ? findState(job) : await writeDumped(job, dumped)
   const after = await digestOf(written)
   const changed = after !== undefined && after !== before
   const saved = changed ? await saveState({ ...job, statePath: written }) : undefined
+  await forgetDumped(job, written)
   if (stop.reason === 'lost') throw new LostExecution()
   const { counts } = tally
   if (saved && saved.kept !== 'as-state') {
@@ -32,6 +34,12 @@ export async function apply(job: ReadyJob): Promise<Outcome> {
     error: tally.error ? `the apply failed: ${tally.error}` : 'the apply failed',
     counts,
   }
+}
+
+/** Where the engine has left the state. */
+function findState({ cwd, statePath }: ReadyJob): string {
+  const errored = join(cwd, ERRORED_STATE)
+  return existsSync(errored) ? errored : statePath
 }
 
 const WHERE = {

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { DumpCatcher } from './dump.ts'
 import type { Output, Sink } from './output.ts'
 import { type Ended, RunningProgram } from './process.ts'
 import type { SandboxKind, View } from './sandbox.ts'
@@ -14,6 +15,14 @@ const OF_THE_BACKEND = /Initializing the backend\.\.\.\n(\nSuccessfully configur
 /** The engine failed; what it said is in the log. */
 export class EngineError extends Error {
   override name = 'EngineError'
+}
+
+interface Worked {
+  code: number
+  /** What it said that it did. */
+  tally: Tally
+  /** The state, when it could not be written. */
+  dumped: string | undefined
 }
 
 type Take = (chunk: Buffer) => Promise<void> | void
@@ -57,22 +66,21 @@ export class Engine {
     )
   }
 
-  /** Plans or applies, with the log as its terminal; returns its code, and what it said that it did. */
-  async work(args: readonly string[]): Promise<{ code: number; tally: Tally }> {
+  /** Plans or applies, with the log as its terminal. */
+  async work(args: readonly string[]): Promise<Worked> {
     const { output } = this.#surroundings
     const tally = new Tally()
     const [command = '', ...rest] = args
     const json = output.structured ? ['-json'] : []
-    const stdout = output.structured
-      ? output.events((event) => tally.event(event))
-      : watched(output.text(), tally)
+    const people = () => watched(output.text(), tally)
+    const stdout = catching(output.structured ? output.events((event) => tally.event(event)) : people())
     // Without JSON, errors are told on the other stream.
-    const stderr = output.structured ? output.text() : watched(output.text(), tally)
+    const stderr = catching(output.structured ? output.text() : people())
     const all = [command, '-input=false', '-no-color', ...json, ...rest]
     const { code } = await this.#run(all, stdout.write, stderr.write)
     await stdout.end()
     await stderr.end()
-    return { code, tally }
+    return { code, tally, dumped: stdout.dumped() ?? stderr.dumped() }
   }
 
   /** Writes what a command prints into a file. It is not stopped with the phase: it tells what has happened. */
@@ -105,6 +113,19 @@ export class Engine {
   #start(args: readonly string[], onStdout: Take, onStderr: Take): RunningProgram {
     const { binary, env, view, sandbox } = this.#surroundings
     return new RunningProgram({ file: binary, args, env, view, sandbox, onStdout, onStderr })
+  }
+}
+
+/** Keeps a state that is printed from the sink. */
+function catching(sink: Sink): Sink & { dumped: () => string | undefined } {
+  const catcher = new DumpCatcher()
+  return {
+    write: (chunk) => sink.write(catcher.push(chunk)),
+    end: async () => {
+      await sink.write(catcher.end())
+      await sink.end()
+    },
+    dumped: () => catcher.state,
   }
 }
 

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished } from 'vitest'
 import { Bench } from '../../test/engine/bench.ts'
 import { testWithTerraform } from '../../test/terraform.ts'
@@ -105,7 +106,7 @@ describe('a state', () => {
         }
       }`,
       })
-      const program = join(import.meta.dirname, '../../test/engine/worker.ts')
+      const program = fileURLToPath(new URL('../../test/engine/worker.ts', import.meta.url))
       const worker = spawn(process.execPath, [program, bench.path, binary, run.id], { stdio: 'inherit' })
       onTestFinished(() => void worker.kill('SIGKILL'))
       await expect.poll(() => run.log('apply'), { timeout: 20_000 }).toContain('Provisioning with')
