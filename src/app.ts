@@ -71,7 +71,6 @@ const ROUTES: readonly Routes[] = [
   agentPools,
   agents,
   agentWire,
-  agents,
   applies,
   auditTrail,
   comments,

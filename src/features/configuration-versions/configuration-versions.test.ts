@@ -58,7 +58,10 @@ onEachDialect('configuration versions', (server) => {
   test('take an archive once, and give it to whoever may read runs', async () => {
     const { owner, path, name, workspaceId } = await inWorkspace()
     const { id, links, attributes } = await newConfigurationVersion(owner, workspaceId)
-    const slug = await makeSlug({ 'main.tf': 'resource "terraform_data" "a" {}\n', 'modules/x/main.tf': '' })
+    const slug = await makeSlug({
+      'main.tf': 'resource "terraform_data" "a" {}\n',
+      'modules/x/main.tf': '',
+    })
     expect(await put(attributes['upload-url'], slug)).toMatchObject({ status: 200, text: '' })
     const uploaded = (await owner.get(links.self)).body.data
     expect(uploaded.attributes).toMatchObject({
@@ -115,7 +118,11 @@ onEachDialect('configuration versions', (server) => {
     expect(idsOf(await owner.get(list))).toEqual(ids)
     const second = await owner.get(`${list}?page[number]=2&page[size]=2&include=ingress_attributes`)
     expect(idsOf(second)).toEqual([ids[2]])
-    expect(second.body.meta.pagination).toMatchObject({ 'total-count': 3, 'prev-page': 1, 'next-page': null })
+    expect(second.body.meta.pagination).toMatchObject({
+      'total-count': 3,
+      'prev-page': 1,
+      'next-page': null,
+    })
     const beyond = await owner.get(`${list}?page[number]=999&page[size]=100`)
     expect(beyond.body).toMatchObject({
       data: [],

@@ -9,7 +9,7 @@ import * as store from './store.ts'
 // biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only, which is too much for a file.
 export { confirm, discardSaved, onAction } from './actions.ts'
 export { advance, advanceIfAllowed, onEvent } from './advance.ts'
-export { beginWith, endWith } from './configurations.ts'
+export { beginWith, endWith, settleWith } from './configurations.ts'
 export { create, createSystem } from './creation.ts'
 export { carryOutBy, type Phase } from './executor.ts'
 export { proceed, proceedAfter } from './queue.ts'

@@ -173,7 +173,10 @@ function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagB
     'current-run': toOne('runs', workspace.currentRunId),
     'latest-run': toOne('runs', workspace.latestRunId),
     'current-state-version': toOne('state-versions', null),
-    'current-configuration-version': toOne('configuration-versions', null),
+    'current-configuration-version': toOne(
+      'configuration-versions',
+      workspace.currentConfigurationVersionId,
+    ),
     'current-assessment-result': toOne('assessment-results', null),
     readme: toOne('workspace-readme', null),
     outputs: toMany('workspace-outputs', []),

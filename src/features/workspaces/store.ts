@@ -13,6 +13,8 @@ export interface Workspace extends Selectable<WorkspaceTable> {
   inheritedAgentPoolId: string | null
   projectAutoDestroyActivityDuration: string | null
   latestRunId: string | null
+  /** The newest that is neither for plans only, nor waits for a run with it to be applied. */
+  currentConfigurationVersionId: string | null
   /** Flat tags, and the keys of bindings without a value, which clients take for the same; by name. */
   tagNames: string[]
   /** In the order they were made. */
@@ -52,6 +54,17 @@ function select(db: Db) {
         .orderBy('runs.id', 'desc')
         .limit(1)
         .as('latestRunId'),
+      eb
+        .selectFrom('configurationVersions')
+        .select('configurationVersions.id')
+        .whereRef('configurationVersions.workspaceId', '=', 'workspaces.id')
+        .where('configurationVersions.status', 'in', ['pending', 'uploaded'])
+        .where('configurationVersions.speculative', '=', false)
+        .where('configurationVersions.provisional', '=', false)
+        .orderBy('configurationVersions.createdAt', 'desc')
+        .orderBy('configurationVersions.id', 'desc')
+        .limit(1)
+        .as('currentConfigurationVersionId'),
       eb.fn
         .coalesce('projects.defaultExecutionMode', 'organizations.defaultExecutionMode')
         .as('inheritedExecutionMode'),
