@@ -3,17 +3,20 @@ import { join } from 'node:path'
 import { ERRORED_STATE } from './backend.ts'
 import { LostExecution, type Outcome } from './channel.ts'
 import { forgetDumped, writeDumped } from './dump.ts'
+import { writeEphemeralVariables } from './ephemeral.ts'
 import { outFile, PLAN_FILE, type ReadyJob } from './job.ts'
 import { recordOwner } from './leftovers.ts'
 import { stoppedOutcome } from './outcome.ts'
 import { digestOf, saveState } from './state.ts'
+import { asArguments } from './variables.ts'
 
 /** Applies the plan, and saves what has become of the state, however that ended. */
 export async function apply(job: ReadyJob): Promise<Outcome> {
   const { assignment, places, engine, statePath, stop, output } = job
   const before = await digestOf(statePath)
   await recordOwner(places, assignment, { path: statePath, digest: before })
-  const { code, tally, dumped } = await engine.work(['apply', outFile(job, PLAN_FILE)])
+  const variables = asArguments(await writeEphemeralVariables(job))
+  const { code, tally, dumped } = await engine.work(['apply', ...variables, outFile(job, PLAN_FILE)])
   const written = dumped === undefined ? findState(job) : await writeDumped(job, dumped)
   const after = await digestOf(written)
   const changed = after !== undefined && after !== before

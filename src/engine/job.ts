@@ -32,7 +32,6 @@ export interface ReadyJob extends Job {
   cwd: string
   /** Where the engine keeps the state. */
   statePath: string
-  variableFiles: string[]
 }
 
 export const PLAN_FILE = 'tfplan'

@@ -13,6 +13,7 @@ import {
   usedSchemas,
 } from './plan-json.ts'
 import { lockFileOf } from './prepare.ts'
+import { asArguments, writeVariables } from './variables.ts'
 
 /** Codes of `plan -detailed-exitcode`. */
 const NO_CHANGES = 0
@@ -20,8 +21,9 @@ const CHANGES = 2
 
 /** Plans, and hands over the plan and everything that is said about it. */
 export async function plan(job: ReadyJob): Promise<Outcome> {
-  const { engine, stop } = job
-  const { code, tally } = await engine.work(['plan', ...planArguments(job)])
+  const { engine, stop, assignment, places } = job
+  const variableFiles = await writeVariables(assignment, places.variables)
+  const { code, tally } = await engine.work(['plan', ...planArguments(job), ...asArguments(variableFiles)])
   stop.check()
   if (code === NO_CHANGES || code === CHANGES) {
     const described = await describe(job)
@@ -52,7 +54,6 @@ function planArguments(job: ReadyJob): string[] {
     ...run.targetAddrs.map((address) => `-target=${address}`),
     ...run.replaceAddrs.map((address) => `-replace=${address}`),
     ...(run.allowConfigGeneration ? [`-generate-config-out=${outFile(job, 'generated.tf')}`] : []),
-    ...job.variableFiles.map((path) => `-var-file=${path}`),
   ]
 }
 

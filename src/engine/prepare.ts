@@ -15,7 +15,6 @@ import { borrowPlugins, isTrustworthy, sharePlugins } from './plugin-cache.ts'
 import { retry } from './retry.ts'
 import { withTarget } from './sandbox.ts'
 import { unpackSlug } from './slug.ts'
-import { writeVariables } from './variables.ts'
 import type { EngineBinary } from './versions.ts'
 
 const LOCK_FILE = '.terraform.lock.hcl'
@@ -35,7 +34,6 @@ export async function prepare(job: Job): Promise<ReadyJob> {
   await fetchTo(job, 'state', statePath)
   await fetchTo(job, 'lock-file', join(cwd, LOCK_FILE))
   if (assignment.phase === 'apply') await fetchTo(job, 'plan', outFile(job, PLAN_FILE))
-  const variableFiles = await writeVariables(assignment, places.variables)
   stop.check()
 
   const bundled = bundledProviders(cwd)
@@ -55,7 +53,7 @@ export async function prepare(job: Job): Promise<ReadyJob> {
   if (isTrustworthy(assignment.environmentVariables, bundled)) {
     await sharePlugins(options.pluginCacheDir, places.plugins)
   }
-  return { ...job, engine, cwd, statePath, variableFiles }
+  return { ...job, engine, cwd, statePath }
 }
 
 /** The lock file that `init` has left. */

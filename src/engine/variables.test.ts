@@ -87,6 +87,27 @@ describe('variables of the configuration', () => {
   })
 })
 
+describe('ephemeral variables', () => {
+  testWithTerraform('are given to the apply too, and no others', async (binary) => {
+    const bench = new Bench()
+    await bench.start(binary)
+    const main = `variable "passing" {\n  ephemeral = true\n}\nvariable "staying" {}
+      resource "terraform_data" "it" {
+        input = var.staying
+        provisioner "local-exec" {
+          command = "echo length: \${length(var.passing)}"
+        }
+      }\n`
+    const assignment = { terraformVariables: [variable('passing', 'seven77'), variable('staying', 'x')] }
+    const run = await bench.run({ 'main.tf': main }, { assignment })
+    expect(await run.plan()).toMatchObject({ status: 'finished' })
+    // Since then somebody has changed it.
+    assignment.terraformVariables[1] = variable('staying', 'y')
+    expect(await run.apply(), run.log('apply')).toMatchObject({ status: 'finished' })
+    expect(bench.channel.state().resources[0].instances[0].attributes.output.value).toBe('x')
+  })
+})
+
 describe('the environment of a run', () => {
   const printing = (structuredOutput: boolean) => ({
     run: { structuredOutput },

@@ -4,14 +4,19 @@ import type { Assignment, RunVariable } from './channel.ts'
 import { isIdentifier } from './hcl.ts'
 
 /**
- * Writes the variables of the configuration into files; returns them, the more important ones later. Values are
- * literal in files of JSON, and expressions in others.
+ * Writes the variables of the configuration into files, or those of them that are wanted; returns the files, the more
+ * important ones later. Values are literal in files of JSON, and expressions in others.
  */
-export async function writeVariables(assignment: Assignment, directory: string): Promise<string[]> {
-  const { terraformVariables, run } = assignment
+export async function writeVariables(
+  assignment: Assignment,
+  directory: string,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<string[]> {
+  const terraformVariables = assignment.terraformVariables.filter(({ key }) => isWanted(key))
+  const ofTheRun = assignment.run.variables.filter(({ key }) => isWanted(key))
   const groups = [
     ...split('workspace', unique(terraformVariables.filter(({ priority }) => !priority))),
-    { name: 'run.tfvars', text: expressions(run.variables) },
+    { name: 'run.tfvars', text: expressions(ofTheRun) },
     ...split('priority', unique(terraformVariables.filter(({ priority }) => priority))),
   ]
   const paths: string[] = []
@@ -21,6 +26,11 @@ export async function writeVariables(assignment: Assignment, directory: string):
     paths.push(path)
   }
   return paths
+}
+
+/** How the engine is told to read the files. */
+export function asArguments(files: readonly string[]): string[] {
+  return files.map((path) => `-var-file=${path}`)
 }
 
 function split(name: string, variables: readonly RunVariable[]): { name: string; text: string }[] {
