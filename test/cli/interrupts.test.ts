@@ -60,7 +60,7 @@ onEachDialect(
         const { organization, terminal } = await start(binary, 'apply')
         await terminal.untilShown('Enter a value:')
         terminal.press(INTERRUPT)
-        expect(await terminal.ended).toBe(1)
+        await terminal.ended
         const run = await lastRun(organization)
         expect(run.attributes.status).toBe('planned')
         const discarded = await organization.owner.post(`/api/v2/runs/${run.id}/actions/discard`, {})
@@ -73,7 +73,7 @@ onEachDialect(
         cli.configure(SLOW)
         await cli.succeed('init', '-input=false')
         const terminal = cli.inTerminal('plan')
-        await terminal.untilShown('Running plan')
+        await terminal.untilShown('To view this run in a browser')
         terminal.press(INTERRUPT)
         expect(await terminal.ended).toBe(1)
         await untilRun(organization.owner, (await lastRun(organization)).id, ['planned_and_finished'])
