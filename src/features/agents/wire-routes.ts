@@ -70,8 +70,14 @@ const docs = {
     'Add to the log; a repetition is dropped',
     { 204: NOTHING },
     {
-      failures: { ...LOST, badRequest: 'The text is no UTF-8.', tooLarge: 'It is larger than 1 MiB.' },
+      failures: {
+        ...LOST,
+        badRequest: 'The text is no UTF-8.',
+        tooLarge: 'It is larger than 1 MiB.',
+        unsupportedMediaType: 'It is no `text/plain`.',
+      },
       upload: { description: 'Text.', mediaType: 'text/plain' },
+      consumes: 'text/plain',
     },
   ),
   fetch: doc(

@@ -1,5 +1,5 @@
-import { type TSchema, Type } from 'typebox'
-import { About, Nullable, OneOf, Text } from '../../http/schema.ts'
+import { Type } from 'typebox'
+import { About, OneOf, Text } from '../../http/schema.ts'
 import { Exactly } from '../../http/shown.ts'
 
 // What agents and the server say to each other (src/engine/channel.ts), as JSON.
@@ -61,7 +61,7 @@ export const Stop = Exactly(
   {
     cancel: About(
       'Whether the agent is to end it: as the engine ends by itself, or at once.',
-      Nullable(OneOf('cancel', 'force') as TSchema),
+      Type.Union([OneOf('cancel', 'force'), Type.Null()]),
     ),
   },
   { title: 'AgentOrders' },

@@ -2,7 +2,6 @@ import type { Ctx } from '../../context.ts'
 import type { Assignment } from '../../engine/channel.ts'
 import { addSeconds } from '../../lib/time.ts'
 import * as applies from '../applies/service.ts'
-import * as projects from '../projects/service.ts'
 import type { Run } from '../runs/service.ts'
 import * as runs from '../runs/service.ts'
 import * as sshKeys from '../ssh-keys/service.ts'
@@ -18,7 +17,6 @@ const FAILURE_HOLD_SECONDS = 2
 /** All that a worker has to know, put together in the transaction in which it gets the execution. */
 export async function assignmentOf(tx: Ctx, execution: Execution, run: Run): Promise<Assignment> {
   const workspace = await workspaces.reread(tx, run.workspaceId)
-  const project = await projects.findForWorkspaces(tx, run.organizationId, workspace.projectId)
   const variables = await varsets.variablesOfRun(tx, workspace)
   const { planTimeout, applyTimeout } = tx.config.runs
   return {
@@ -26,7 +24,7 @@ export async function assignmentOf(tx: Ctx, execution: Execution, run: Run): Pro
     phase: execution.phase,
     run: settingsOf(tx, run),
     organization: run.organizationName,
-    project: project?.name ?? '',
+    project: workspace.projectName,
     workspace: partsOf(workspace),
     terraformVersion: run.terraformVersion,
     terraformVariables: variables.terraform,

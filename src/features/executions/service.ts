@@ -21,6 +21,7 @@ import type { Execution } from './store.ts'
 import * as store from './store.ts'
 import { authorizeWorker, getHeld, isGone, lost, type Worker } from './worker.ts'
 
+// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
 export { waitForBell } from './bell.ts'
 export type { Worker } from './worker.ts'
 

@@ -7,6 +7,7 @@ import type { WorkspaceTable } from './table.ts'
 /** A workspace with what its project, its organization and its tags have to say about it. */
 export interface Workspace extends Selectable<WorkspaceTable> {
   organizationName: string
+  projectName: string
   allowForceDelete: boolean
   /** What applies unless the workspace has its own. */
   inheritedExecutionMode: string
@@ -49,6 +50,7 @@ function select(db: Db) {
       eb
         .selectFrom('runs')
         .select('runs.id')
+      'projects.name as projectName',
         .whereRef('runs.workspaceId', '=', 'workspaces.id')
         .orderBy('runs.createdAt', 'desc')
         .orderBy('runs.id', 'desc')
