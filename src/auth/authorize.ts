@@ -1,4 +1,5 @@
 import type { Ctx } from '../context.ts'
+import { remember } from '../db/remembered.ts'
 import { AppError, notFound } from '../lib/errors.ts'
 import { type Access, limitTo, NO_ACCESS, type Permission, permits, SYSTEM_ACCESS } from './permissions.ts'
 import type { Subject } from './subject.ts'
@@ -36,11 +37,14 @@ export async function can(
 
 /** The subject's access to an organization, looked up once a request. */
 export async function accessTo(ctx: Ctx, organizationId: string): Promise<Access> {
-  if (!ctx.subject) return NO_ACCESS
-  if (ctx.subject.kind === 'system') return SYSTEM_ACCESS
+  const { subject } = ctx
+  if (!subject) return NO_ACCESS
+  if (subject.kind === 'system') return SYSTEM_ACCESS
   const known = ctx.request.access.get(organizationId)
   if (known) return known
-  const owners = await ctx.loadAccess(ctx.db, ctx.subject, organizationId)
+  const owners = await remember(ctx, `access ${subject.kind} ${subject.id} ${organizationId}`, (db) =>
+    ctx.loadAccess(db, subject, organizationId),
+  )
   const limit = limitOf(ctx)
   const access = limit ? limitTo(limit, owners) : owners
   ctx.request.access.set(organizationId, access)

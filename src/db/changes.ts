@@ -8,6 +8,8 @@ export type Mark = number | string
  * a change: caches that ask it first are exact, also about changes made by other processes.
  */
 export interface Changes {
+  /** Whether taking a mark costs next to nothing, so that it pays to ask before a single read. */
+  areFree: boolean
   /** The mark of this moment; taken before the first read that a cached thing depends on. */
   mark: () => Mark | Promise<Mark>
   /** Whether nothing in `tables` changed between two marks. May say no too often. */
@@ -23,8 +25,13 @@ export function recordReads<T>(tables: Set<string>, work: () => T): T {
 
 /** Called by a driver with each statement that reads. */
 export function noteRead(sql: string): void {
+  if (recording.getStore()) noteTables(tablesIn(sql, READ, reads))
+}
+
+/** Adds to what is being recorded the tables that something remembered was read from. */
+export function noteTables(read: Iterable<string>): void {
   const tables = recording.getStore()
-  if (tables) for (const table of tablesIn(sql, READ, reads)) tables.add(table)
+  if (tables) for (const table of read) tables.add(table)
 }
 
 const READ = /\b(?:from|join) "(\w+)"/g
@@ -50,6 +57,7 @@ function tablesIn(sql: string, pattern: RegExp, memory: Map<string, string[]>): 
  * counter that SQLite keeps for its files.
  */
 export class SqliteChanges implements Changes {
+  readonly areFree = true
   readonly #foreignCommits: () => number
   #clock = 0
   /** The clock at the last change of a table. */
@@ -98,6 +106,7 @@ export class SqliteChanges implements Changes {
 
 /** Compares snapshots: two that are the same see the same rows. It costs one short query to ask. */
 export class PostgresChanges implements Changes {
+  readonly areFree = false
   readonly #snapshot: () => Promise<string>
 
   constructor(snapshot: () => Promise<string>) {

@@ -2,6 +2,7 @@ import { authorize, authorizeAnyone, authorizeUser, can } from '../../auth/autho
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
+import { remember } from '../../db/remembered.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -57,7 +58,7 @@ export async function getByName(
   name: string,
   permission: Permission = 'organizations:read',
 ): Promise<Organization> {
-  const organization = await store.findByName(ctx.db, name)
+  const organization = await findByName(ctx, name)
   if (!organization) throw notFound()
   await authorize(ctx, permission, organization.id)
   return organization
@@ -73,7 +74,7 @@ export async function getById(ctx: Ctx, id: string, permission: Permission): Pro
 
 /** The organization called `name`, whatever the case, for callers that then ask what the subject may do there. */
 export function findByName(ctx: Ctx, name: string): Promise<Organization | undefined> {
-  return store.findByName(ctx.db, name)
+  return remember(ctx, `organization ${name}`, (db) => store.findByName(db, name))
 }
 
 /** The organizations with these names that the subject may see. */

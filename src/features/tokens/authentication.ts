@@ -1,5 +1,6 @@
 import type { Subject } from '../../auth/subject.ts'
 import type { Services } from '../../context.ts'
+import { remember } from '../../db/remembered.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { hashOf } from './hash.ts'
 import * as store from './store.ts'
@@ -9,7 +10,8 @@ const LAST_USED_PRECISION_MS = 60_000
 
 /** The owner of a bearer token; undefined when it is unknown or has expired. */
 export async function authenticate(services: Services, token: string): Promise<Subject | undefined> {
-  const found = await store.findOwner(services.db, hashOf(token))
+  const hash = hashOf(token)
+  const found = await remember(services, `token ${hash}`, (db) => store.findOwner(db, hash))
   const now = services.now()
   if (!found || hasExpired(found, now)) return undefined
   if (!found.lastUsedAt || Date.parse(now) - Date.parse(found.lastUsedAt) > LAST_USED_PRECISION_MS) {
