@@ -32,6 +32,7 @@ import { removeAbandonedDrafts } from './features/registry-provider-versions/job
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
 import { routes as registryQuotas } from './features/registry-quotas/routes.ts'
+import { routes as remoteStateConsumers } from './features/remote-state-consumers/routes.ts'
 import { routes as reservedTagKeys } from './features/reserved-tag-keys/routes.ts'
 import { routes as runEvents } from './features/run-events/routes.ts'
 import { setOffRuns } from './features/run-triggers/jobs.ts'
@@ -41,6 +42,9 @@ import { routes as runs } from './features/runs/routes.ts'
 import { sweepSessions } from './features/sessions/jobs.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
 import { routes as sshKeys } from './features/ssh-keys/routes.ts'
+import { routes as stateVersionOutputs } from './features/state-version-outputs/routes.ts'
+import { fileRoutes as stateVersionFiles } from './features/state-versions/file-routes.ts'
+import { routes as stateVersions } from './features/state-versions/routes.ts'
 import { routesOf as tagBindingsOf } from './features/tag-bindings/routes.ts'
 import { routes as tags } from './features/tags/routes.ts'
 import { routes as teams } from './features/teams/routes.ts'
@@ -52,6 +56,7 @@ import { routes as users } from './features/users/routes.ts'
 import { routes as vars } from './features/vars/routes.ts'
 import { routes as varsets } from './features/varsets/routes.ts'
 import { variableRoutes as varsetVariables } from './features/varsets/variable-routes.ts'
+import { routes as workspaceResources } from './features/workspace-resources/routes.ts'
 import { lockRoutes as workspaceLocks } from './features/workspaces/lock-routes.ts'
 import { routes as workspaces } from './features/workspaces/routes.ts'
 import { bindingOwners as workspaceOwners } from './features/workspaces/service.ts'
@@ -90,6 +95,7 @@ const ROUTES: readonly Routes[] = [
   registryProviderVersions,
   registryProviders,
   registryQuotas,
+  remoteStateConsumers,
   reservedTagKeys,
   runActions,
   runEvents,
@@ -97,6 +103,9 @@ const ROUTES: readonly Routes[] = [
   runTriggers,
   sessions,
   sshKeys,
+  stateVersionFiles,
+  stateVersionOutputs,
+  stateVersions,
   tagBindingsOf(projectOwners),
   tagBindingsOf(workspaceOwners),
   tags,
@@ -108,6 +117,7 @@ const ROUTES: readonly Routes[] = [
   varsets,
   varsetVariables,
   workspaceLocks,
+  workspaceResources,
   workspaces,
 ]
 

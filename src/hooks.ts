@@ -33,6 +33,7 @@ export function connectSlices(): void {
 
   runs.carryOutBy(executions)
   runs.onEvent(runs.proceedAfter)
+  onUnlock(stateVersions.endLock)
   onUnlock(runs.proceed)
   configurationVersions.onUploaded(runs.beginWith)
   configurationVersions.onErrored(runs.endWith)

@@ -207,6 +207,21 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   restoreConfiguration: WORKSPACES,
   permanentlyDeleteConfiguration: WORKSPACES,
 
+  // State versions
+  listStateVersions: READERS,
+  createStateVersion: LOCKS,
+  rollBackState: LOCKS,
+  showCurrentStateVersion: READERS,
+  showStateVersion: READERS,
+  listStateVersionOutputs: READERS,
+  listCurrentStateVersionOutputs: READERS,
+  showStateVersionOutput: READERS,
+  listWorkspaceResources: READERS,
+  listRemoteStateConsumers: READERS,
+  addRemoteStateConsumers: WORKSPACES,
+  replaceRemoteStateConsumers: WORKSPACES,
+  removeRemoteStateConsumers: WORKSPACES,
+
   // SSH keys
   listSshKeys: SSH_KEY_READERS,
   createSshKey: SSH_KEYS,
@@ -250,17 +265,6 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   showVariableSetVariable: READERS,
   updateVariableSetVariable: WORKSPACES,
   removeVariableSetVariable: WORKSPACES,
-
-  // Comments, run events and run triggers
-  listComments: READERS,
-  createComment: LOCKS,
-  showComment: READERS,
-  listRunEvents: READERS,
-  showRunEvent: READERS,
-  listRunTriggers: READERS,
-  createRunTrigger: WORKSPACES,
-  showRunTrigger: READERS,
-  removeRunTrigger: WORKSPACES,
 
   // Comments, run events and run triggers
   listComments: READERS,
@@ -338,6 +342,12 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   uploadConfiguration: LINK,
   downloadConfiguration: LINK,
   downloadConfigurationByName: LINK,
+  uploadState: LINK,
+  downloadState: LINK,
+  downloadStateByName: LINK,
+  uploadJsonState: LINK,
+  downloadJsonState: LINK,
+  downloadJsonStateByName: LINK,
 
   // Applies, of which there are none yet
   showApply: [],

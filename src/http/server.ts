@@ -185,7 +185,10 @@ function translate(error: FastifyError, { routeOptions }: FastifyRequest): AppEr
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupportedMediaType', `content-type must be ${consumes}`)
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError('tooLarge', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
+      return new AppError(
+        'tooLarge',
+        `The body is larger than ${routeOptions.bodyLimit ?? MAX_BODY_BYTES} bytes.`,
+      )
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new AppError('badRequest', 'The body does not have the length that was announced.')
     case 'FST_ERR_BAD_URL':

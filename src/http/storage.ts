@@ -6,7 +6,7 @@ import type { Ctx } from '../context.ts'
 import { AppError, notFound } from '../lib/errors.ts'
 import { DOWNLOAD_SECONDS, type LinkTarget, UPLOAD_SECONDS } from '../lib/links.ts'
 import { releasedPieces } from '../lib/pieces.ts'
-import { documents } from './operation.ts'
+import { documents, type Operation } from './operation.ts'
 import type { App } from './routes.ts'
 import { answerFile, NOTHING } from './shown.ts'
 
@@ -29,6 +29,8 @@ interface AnyUpload {
    */
   expect: (ctx: Ctx, id: string, bytes: number | undefined) => Promise<unknown>
   maxBytes: (ctx: Ctx) => number
+  /** For the documentation: how else it may fail. */
+  failures?: Operation['failures']
   /** The variable that the limit comes from, for those who meet it. */
   limitedBy?: string
 }
@@ -83,7 +85,7 @@ async function speakForToken(ctx: Ctx, tokenId: string): Promise<void> {
   ctx.subject = subject
 }
 
-function uploadDoc({ name, about }: Upload) {
+function uploadDoc({ name, about, failures }: Upload) {
   const answers = { 200: { description: 'It was received, checked and stored. The answer has no body.' } }
   return doc(`upload${name}`, `Upload ${about}`, answers, {
     upload: { description: 'The bytes, of any content type.', mediaType: 'application/octet-stream' },
@@ -92,6 +94,7 @@ function uploadDoc({ name, about }: Upload) {
       conflict: 'It is there already.',
       tooLarge: 'It is larger than allowed.',
       invalid: 'It is not what was announced; the error says why.',
+      ...failures,
     },
   })
 }

@@ -23,6 +23,17 @@ export function write(tx: Ctx, stateVersionId: string, outputs: readonly StateOu
   return store.insert(tx.db, rows)
 }
 
+/** The outputs of a version as they were written, for a version that is made of it. */
+export async function read(ctx: Ctx, stateVersionId: string): Promise<StateOutput[]> {
+  const found = await store.listAll(ctx.db, stateVersionId)
+  return found.map((output) => ({
+    name: output.name,
+    sensitive: output.sensitive,
+    type: JSON.parse(output.detailedType),
+    value: openValue(ctx, output),
+  }))
+}
+
 /** What kind of JSON the value is: clients that know nothing of the engine's types read it. */
 function wordFor(type: unknown, value: unknown): string {
   const [kind] = [type].flat()

@@ -12,11 +12,11 @@ export type { Order, WorkspaceResource } from './store.ts'
 export async function list(
   ctx: Ctx,
   workspaceId: string,
-  options: { text: string | undefined; order: Order },
+  { text, order }: { text: string | undefined; order: () => Order },
   page: PageRequest,
 ) {
   const { id } = await workspaces.get(ctx, { id: workspaceId }, 'state-versions:read')
-  return store.list(ctx.db, id, options, page)
+  return store.list(ctx.db, id, { text, order: order() }, page)
 }
 
 /** Makes the list that of a new state; `before` has the digests of the objects of the last one, by address. */

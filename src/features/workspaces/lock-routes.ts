@@ -29,7 +29,10 @@ const docs = {
     failures: { conflict: 'It is locked already.' },
   }),
   unlock: doc('unlockWorkspace', 'Unlock a workspace that the caller locked', answers, {
-    failures: { conflict: 'It is not locked, or somebody else locked it.' },
+    failures: {
+      conflict: 'It is not locked, or somebody else locked it.',
+      unprocessable: 'A state version is still pending.',
+    },
   }),
   forceUnlock: doc('forceUnlockWorkspace', 'Unlock a workspace, whoever locked it', answers, {
     failures: { conflict: 'It is not locked.' },

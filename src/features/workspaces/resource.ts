@@ -3,7 +3,7 @@ import { accessTo } from '../../auth/authorize.ts'
 import { type Access, type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
-import { answerOne } from '../../http/shown.ts'
+import { answerOne, answerPage } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
 import { effectiveExecutionOf } from '../agent-pools/service.ts'
 import { toRelationships as toBindingRelationships, toBindings } from '../tag-bindings/resource.ts'
@@ -14,6 +14,7 @@ import type { Workspace, WorkspaceAttributes } from './service.ts'
 
 /** How other slices answer with a workspace. */
 export const answerWorkspace = answerOne(ShownWorkspace)
+export const answerWorkspaces = answerPage(ShownWorkspace)
 
 interface Input {
   attributes: Partial<Static<typeof Attributes>>
@@ -47,9 +48,9 @@ const SHOWN_PERMISSIONS: Record<string, Permission> = {
   'can-read-run': 'workspaces:read',
   'can-read-variable': 'variables:read',
   'can-update-variable': 'variables:manage',
-  'can-read-state-versions': 'workspaces:read',
-  'can-read-state-outputs': 'workspaces:read',
-  'can-create-state-versions': 'workspaces:lock',
+  'can-read-state-versions': 'state-versions:read',
+  'can-read-state-outputs': 'state-versions:read-outputs',
+  'can-create-state-versions': 'state-versions:create',
   'can-lock': 'workspaces:lock',
   'can-unlock': 'workspaces:lock',
   'can-force-unlock': 'workspaces:manage',
@@ -87,6 +88,7 @@ export async function toResource(
       locked: workspace.locked,
       'locked-reason': workspace.lockedReason,
       'tag-names': workspace.tagNames,
+      'resource-count': workspace.resourceCount,
       'created-at': workspace.createdAt,
       'updated-at': workspace.updatedAt,
       'latest-change-at': workspace.updatedAt,
@@ -147,7 +149,6 @@ const NOT_YET_MEASURED = {
   'vcs-repo-identifier': null,
   'auto-destroy-status': null,
   'last-assessment-result-at': null,
-  'resource-count': 0,
   'apply-duration-average': null,
   'plan-duration-average': null,
   'policy-check-failures': null,
@@ -172,14 +173,11 @@ function relationshipsOf(workspace: Workspace, effective: readonly EffectiveTagB
     'ssh-key': toOne('ssh-keys', workspace.sshKeyId),
     'current-run': toOne('runs', workspace.currentRunId),
     'latest-run': toOne('runs', workspace.latestRunId),
-    'current-state-version': toOne('state-versions', null),
-    'current-configuration-version': toOne(
-      'configuration-versions',
-      workspace.currentConfigurationVersionId,
-    ),
+    'current-state-version': toOne('state-versions', workspace.currentStateVersionId),
+    'current-configuration-version': toOne('configuration-versions', workspace.currentConfigurationVersionId),
     'current-assessment-result': toOne('assessment-results', null),
     readme: toOne('workspace-readme', null),
-    outputs: toMany('workspace-outputs', []),
+    outputs: toMany('workspace-outputs', workspace.outputIds),
     vars: toMany('vars', workspace.varIds),
     ...toBindingRelationships(TYPE, id, effective),
   }

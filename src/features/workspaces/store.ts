@@ -14,6 +14,11 @@ export interface Workspace extends Selectable<WorkspaceTable> {
   inheritedAgentPoolId: string | null
   projectAutoDestroyActivityDuration: string | null
   latestRunId: string | null
+  currentStateVersionId: string | null
+  /** Objects that the current state says it manages. */
+  resourceCount: number
+  /** Of the current state, by name. */
+  outputIds: string[]
   /** The newest that is neither for plans only, nor waits for a run with it to be applied. */
   currentConfigurationVersionId: string | null
   /** Flat tags, and the keys of bindings without a value, which clients take for the same; by name. */
@@ -45,17 +50,32 @@ function select(db: Db) {
     .selectAll('workspaces')
     .select((eb) => [
       'organizations.name as organizationName',
+      'projects.name as projectName',
       'organizations.allowForceDeleteWorkspaces as allowForceDelete',
       'projects.autoDestroyActivityDuration as projectAutoDestroyActivityDuration',
       eb
         .selectFrom('runs')
         .select('runs.id')
-      'projects.name as projectName',
         .whereRef('runs.workspaceId', '=', 'workspaces.id')
         .orderBy('runs.createdAt', 'desc')
         .orderBy('runs.id', 'desc')
         .limit(1)
         .as('latestRunId'),
+      eb
+        .selectFrom('stateVersions')
+        .select('stateVersions.id')
+        .whereRef('stateVersions.workspaceId', '=', 'workspaces.id')
+        .where('stateVersions.sequence', 'is not', null)
+        .orderBy('stateVersions.sequence', 'desc')
+        .limit(1)
+        .as('currentStateVersionId'),
+      eb
+        .selectFrom('workspaceResources')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('workspaceResources.workspaceId', '=', 'workspaces.id')
+        .$asScalar()
+        .$notNull()
+        .as('resourceCount'),
       eb
         .selectFrom('configurationVersions')
         .select('configurationVersions.id')
@@ -118,10 +138,12 @@ function hasBinding(key: string, value?: string) {
         and ${value === undefined ? anyValue : sql`inherited.value = ${value}`})))`
 }
 
-async function withRelated<T extends { id: string }>(
+type Related = Pick<Workspace, 'tagNames' | 'varIds' | 'outputIds'>
+
+async function withRelated<T extends Pick<Workspace, 'id' | 'currentStateVersionId'>>(
   db: Db,
   workspaces: T[],
-): Promise<(T & { tagNames: string[]; varIds: string[] })[]> {
+): Promise<(T & Related)[]> {
   if (workspaces.length === 0) return []
   const ids = workspaces.map((workspace) => workspace.id)
   const names = await db
@@ -146,11 +168,26 @@ async function withRelated<T extends { id: string }>(
     .orderBy('createdAt')
     .orderBy('id')
     .execute()
+  const outputs = await listOutputs(db, workspaces)
   return workspaces.map((workspace) => ({
     ...workspace,
+    outputIds: outputs
+      .filter(({ stateVersionId }) => stateVersionId === workspace.currentStateVersionId)
+      .map(({ id }) => id),
     tagNames: names.filter(({ workspaceId }) => workspaceId === workspace.id).map(({ name }) => name),
     varIds: vars.filter(({ workspaceId }) => workspaceId === workspace.id).map(({ id }) => id),
   }))
+}
+
+async function listOutputs(db: Db, workspaces: readonly Pick<Workspace, 'currentStateVersionId'>[]) {
+  const versions = workspaces.flatMap(({ currentStateVersionId }) => currentStateVersionId ?? [])
+  if (versions.length === 0) return []
+  return db
+    .selectFrom('stateVersionOutputs')
+    .select(['id', 'stateVersionId'])
+    .where('stateVersionId', 'in', versions)
+    .orderBy('name')
+    .execute()
 }
 
 export async function find(db: Db, id: string): Promise<Workspace | undefined> {
