@@ -1,6 +1,7 @@
 import { type Client, unique } from '../harness.ts'
 import { makeKey } from '../registry.ts'
 import { bindings, document, newProject, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
+import { announcement, rawState } from '../states.ts'
 import type { Cast } from './cast.ts'
 import type { Params } from './objects.ts'
 
@@ -83,6 +84,16 @@ const BODIES: Record<string, Make> = {
     return document('run-triggers', {}, { sourceable: { data: { id, type: 'workspaces' } } })
   },
   createConfigurationVersion: () => document('configuration-versions', {}),
+  createStateVersion: () => document('state-versions', announcement(rawState({ serial: 2 }))),
+  rollBackState: async ({ organization: { owner } }, { id }) => {
+    const current = await owner.get(`/api/v2/workspaces/${id}/current-state-version`)
+    const { id: target } = current.body.data
+    const relationships = { 'rollback-state-version': { data: { type: 'state-versions', id: target } } }
+    return document('state-versions', {}, relationships)
+  },
+  addRemoteStateConsumers: aWorkspace,
+  replaceRemoteStateConsumers: aWorkspace,
+  removeRemoteStateConsumers: aWorkspace,
   createTerraformVersion: newVersionOfEngine,
   updateTerraformVersion: () => document('terraform-versions', { beta: true }),
   createSshKey: () => document('ssh-keys', { name: `k-${unique()}`, value: 'secret' }),

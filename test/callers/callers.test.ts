@@ -3,6 +3,7 @@ import { CALLERS, type Caller } from '../../src/auth/callers.ts'
 import type { OpenApi, OpenApiOperation } from '../../src/lib/openapi.ts'
 import { type Client, onEachDialect } from '../harness.ts'
 import { committedDocument } from '../openapi.ts'
+import { newWorkspace } from '../resources.ts'
 import { makeBody } from './bodies.ts'
 import { Cast, type Role, rolesFor } from './cast.ts'
 import { makeObject, type Params } from './objects.ts'
@@ -29,8 +30,12 @@ const CALLS: Call[] = Object.entries(paths).flatMap(([path, methods]) =>
 const HARMFUL = ['removeOrganization', 'removeOrganizationToken', 'replaceOrganizationToken']
 
 /** Operations whose query has to say something. */
-const QUERIES: Record<string, (cast: Cast) => string> = {
+const QUERIES: Record<string, (cast: Cast) => string | Promise<string>> = {
   listGpgKeys: ({ organization: { name } }) => `?filter[namespace]=${name}`,
+  listStateVersions: async ({ organization: { name, owner, path } }) => {
+    const { attributes } = await newWorkspace(owner, path)
+    return `?filter[organization][name]=${name}&filter[workspace][name]=${attributes.name}`
+  },
   listRunTriggers: () => '?filter[run-trigger][type]=inbound',
 }
 
@@ -46,7 +51,7 @@ async function send({ id, method, path }: Call, cast: Cast, caller: Client): Pro
   const params = await makeObject(path, cast, caller)
   const body = await makeBody(id, cast, params, caller)
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueIn(params, name))
-  const { status } = await caller.send(method, address + (QUERIES[id]?.(cast) ?? ''), body)
+  const { status } = await caller.send(method, address + ((await QUERIES[id]?.(cast)) ?? ''), body)
   return status
 }
 

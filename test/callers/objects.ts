@@ -11,6 +11,7 @@ import {
   tags,
 } from '../resources.ts'
 import { newRun, uploadConfiguration } from '../runs.ts'
+import { lock, saveState } from '../states.ts'
 import type { Cast } from './cast.ts'
 
 /** The values of a path’s parameters. */
@@ -152,6 +153,20 @@ const aRunTrigger: Make = async ({ organization: { owner, path } }) => {
   return createdId(owner.post(`/api/v2/workspaces/${target.id}/run-triggers`, body))
 }
 
+/** A workspace with a state, locked by the caller if it may. */
+const aWorkspaceWithState: Make = async ({ organization: { owner, path } }, caller) => {
+  const workspace = await newWorkspace(owner, path)
+  await saveState(owner, workspace.id, { outputs: { a: { value: 'a', type: 'string' } } })
+  await lock(caller, workspace.id)
+  return workspace
+}
+
+const aState: Make = async (cast, caller) => {
+  const { id } = await aWorkspaceWithState(cast, caller)
+  const { owner } = cast.organization
+  return expectStatus(await owner.get(`/api/v2/workspaces/${id}/current-state-version`), 200).body.data
+}
+
 const PROVIDER =
   '/api/v2/organizations/{organization_name}/registry-providers/{registry_name}/{namespace}/{name}'
 
@@ -192,6 +207,11 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/run-triggers/{id}': aRunTrigger,
   '/api/v2/runs/{id}': aRun,
   '/api/v2/ssh-keys/{id}': newSshKey,
+  '/api/v2/state-version-outputs/{id}': async (cast, caller) => {
+    const { id } = await aState(cast, caller)
+    return (await cast.organization.owner.get(`/api/v2/state-versions/${id}/outputs`)).body.data[0]
+  },
+  '/api/v2/state-versions/{id}': aState,
   '/api/v2/tags/{id}': newTag,
   '/api/v2/teams/{id}': newTeam,
   '/api/v2/teams/{id}/authentication-token': withToken('authentication-token'),
@@ -220,6 +240,8 @@ const OBJECTS: Record<string, Make> = {
     }
     return workspace
   },
+  '/api/v2/workspaces/{id}/current-state-version': aWorkspaceWithState,
+  '/api/v2/workspaces/{id}/state-versions': aWorkspaceWithState,
   '/docs/reference/{name}': async () => ({ name: 'teams' }),
   '/storage/': async () => ({ id: 'x', expires: '4102444800', signature: 'x', filename: 'x' }),
 }
