@@ -37,6 +37,7 @@ export async function execute(
     await log.flush()
     return outcome
   } finally {
+    log.discard()
     // What has left the engine's process group, to outlive the run.
     await endPrograms(places.root, 0)
     await removePlaces(places).catch((error: unknown) =>

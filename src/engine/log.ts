@@ -46,6 +46,12 @@ export class RunLog {
     this.#hurry = new AbortController()
   }
 
+  /** Forgets what was not sent, and takes no more. */
+  discard(): void {
+    this.#lost = true
+    this.#waiting = ''
+  }
+
   async #sendAll(): Promise<void> {
     await sleep(FLUSH_MS, undefined, { signal: this.#hurry.signal }).catch(() => {})
     while (this.#waiting !== '') {
@@ -61,8 +67,7 @@ export class RunLog {
       await retry(() => this.#append(this.#offset, piece), { signal: this.#signal })
       this.#offset += Buffer.byteLength(piece)
     } catch (error) {
-      this.#lost = true
-      this.#waiting = ''
+      this.discard()
       if (error instanceof LostExecution) this.#onLost()
     }
   }
