@@ -102,6 +102,21 @@ onEachDialect(
       )
     }
 
+    testWithTerraform('shows that the key has expired, and installs all the same', async (binary) => {
+      const organization = await server.organization()
+      const { owner, name } = organization
+      const options = { date: new Date('2020-01-01'), keyExpirationTime: 60 }
+      const expired = await addKey(organization, await makeKey('eddsa', options))
+      await publish(organization, 'demo', '1.0.0', { platforms, key: expired })
+      const cli = directory(binary, owner.token)
+      cli.write('main.tf', requireProvider(source(name), '1.0.0'))
+      const { code, output } = await cli.run('init')
+      expect(output.replace(/\s+/g, ' ')).toContain(
+        `1.0.0: signed by key ${expired.keyId}, which expired on 2020-01-01.`,
+      )
+      expect(code).toBe(0)
+    })
+
     testWithTerraform(
       'picks the newest version that fits, and is told what does not exist',
       async (binary) => {
