@@ -1,4 +1,4 @@
-import { paginate } from '../../db/queries.ts'
+import { among, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 
@@ -25,6 +25,6 @@ export async function add(db: Db, workspaceId: string, consumerIds: readonly str
 /** Removes these workspaces, or all of them. */
 export async function remove(db: Db, workspaceId: string, consumerIds?: readonly string[]): Promise<void> {
   let doomed = db.deleteFrom('remoteStateConsumers').where('workspaceId', '=', workspaceId)
-  if (consumerIds) doomed = doomed.where('consumerId', 'in', [...consumerIds, ''])
+  if (consumerIds) doomed = doomed.where((eb) => among(eb, 'consumerId', consumerIds))
   await doomed.execute()
 }

@@ -209,6 +209,7 @@ export async function findByName(
 }
 
 export async function listByIds(db: Db, ids: readonly string[]): Promise<Workspace[]> {
+  if (ids.length === 0) return []
   return withRelated(db, await select(db).where('workspaces.id', 'in', ids).execute())
 }
 
