@@ -31,7 +31,7 @@ export function connectSlices(): void {
   onRemoveUser(leaveOwners)
   onRemoveProvider(removeProviderVersions)
 
-  runs.carryOutBy(executions)
+  runs.carryOutBy({ queue: executions.queue, stop: executions.stop })
   runs.onEvent(runs.proceedAfter)
   onUnlock(stateVersions.endLock)
   onUnlock(runs.proceed)

@@ -1,7 +1,8 @@
 import { can } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
+import type { PhaseStatus } from '../../lib/phases.ts'
 import * as logs from '../logs/service.ts'
-import { newPhase, type PhaseDetails, type PhaseStatus } from '../plans/service.ts'
+import { newPhase, type PhaseDetails } from '../plans/service.ts'
 import type { Apply } from './store.ts'
 import * as store from './store.ts'
 

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Db } from '../../db/transaction.ts'
-import type { PhaseStatus } from '../plans/service.ts'
+import type { PhaseStatus } from '../../lib/phases.ts'
 import type { ApplyTable } from './table.ts'
 
 /** An apply with what its run says about it. */

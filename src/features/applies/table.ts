@@ -1,3 +1,7 @@
-import type { PhaseColumns } from '../plans/service.ts'
+import type { Immutable } from '../../db/columns.ts'
+import type { PhaseColumns } from '../../lib/phases.ts'
 
-export type ApplyTable = PhaseColumns
+export interface ApplyTable extends PhaseColumns {
+  id: Immutable<string>
+  runId: Immutable<string>
+}

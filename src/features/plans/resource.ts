@@ -4,8 +4,9 @@ import type { Resource } from '../../http/jsonapi.ts'
 import { toMany } from '../../http/jsonapi.ts'
 import { Nullable, OneOf } from '../../http/schema.ts'
 import { Exactly, Links, Permissions, RelatedMany, Shown } from '../../http/shown.ts'
+import type { PhaseColumns } from '../../lib/phases.ts'
 import * as logs from '../logs/service.ts'
-import type { PhaseColumns, Plan } from './service.ts'
+import type { Plan } from './service.ts'
 
 export const TYPE = 'plans'
 
@@ -51,7 +52,7 @@ export const PHASE_ATTRIBUTES: TProperties = {
 }
 
 /** The same, as clients see it. */
-export function phaseAttributes(ctx: Ctx, phase: PhaseColumnsRow) {
+export function phaseAttributes(ctx: Ctx, phase: PhaseColumns & { id: string }) {
   const timestamps: Record<string, string> = JSON.parse(phase.statusTimestamps)
   return {
     status: phase.status,
@@ -64,10 +65,6 @@ export function phaseAttributes(ctx: Ctx, phase: PhaseColumnsRow) {
     'resource-imports': phase.resourceImports ?? 0,
     error: phase.error,
   }
-}
-
-type PhaseColumnsRow = {
-  [Name in keyof PhaseColumns]: Name extends 'id' | 'runId' ? string : PhaseColumns[Name]
 }
 
 /** Clients read the moments under `status-timestamps` with their offset, as documented. */

@@ -6,13 +6,13 @@ import * as blobs from '../../blobs/store.ts'
 import type { Ctx } from '../../context.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import type { PhaseColumns, PhaseStatus } from '../../lib/phases.ts'
 import * as logs from '../logs/service.ts'
 import type { Plan } from './store.ts'
 import * as store from './store.ts'
-import type { PhaseColumns, PhaseStatus, PlanTable } from './table.ts'
+import type { PlanTable } from './table.ts'
 
 export type { Plan } from './store.ts'
-export type { PhaseColumns, PhaseStatus } from './table.ts'
 
 /** What a phase tells when its status changes. */
 export type PhaseDetails = Partial<

@@ -1,6 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Db } from '../../db/transaction.ts'
-import type { PhaseStatus, PlanTable } from './table.ts'
+import type { PhaseStatus } from '../../lib/phases.ts'
+import type { PlanTable } from './table.ts'
 
 /** A plan with what its run says about it. */
 export interface Plan extends Selectable<PlanTable> {

@@ -1,35 +1,9 @@
 import type { Immutable } from '../../db/columns.ts'
-
-/** What the public API calls the states of a plan; those of an apply are the same. */
-export type PhaseStatus =
-  | 'pending'
-  | 'queued'
-  | 'running'
-  | 'finished'
-  | 'errored'
-  | 'canceled'
-  | 'unreachable'
-
-/** What a plan and an apply have in common. */
-export interface PhaseColumns {
-  id: Immutable<string>
-  runId: Immutable<string>
-  /** Set with the run's. */
-  status: PhaseStatus
-  /** JSON object of timestamps, such as `started-at`; set with the status. */
-  statusTimestamps: string
-  /** JSON object: `mode`, the agent's if it was one, and the sandbox. */
-  executionDetails: string
-  /** Counts are null until they are known. */
-  resourceAdditions: number | null
-  resourceChanges: number | null
-  resourceDestructions: number | null
-  resourceImports: number | null
-  /** Why it errored, for people. */
-  error: string | null
-}
+import type { PhaseColumns } from '../../lib/phases.ts'
 
 export interface PlanTable extends PhaseColumns {
+  id: Immutable<string>
+  runId: Immutable<string>
   hasChanges: boolean
   generatedConfiguration: boolean
   /** What `terraform plan -out` wrote; this and the other files are sealed. */

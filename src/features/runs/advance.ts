@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { PhaseStatus } from '../../lib/phases.ts'
 import * as applies from '../applies/service.ts'
 import * as logs from '../logs/service.ts'
 import * as plans from '../plans/service.ts'
@@ -65,8 +66,8 @@ export async function advanceIfAllowed(
 }
 
 interface Phases {
-  plan?: { from: readonly plans.PhaseStatus[]; to: plans.PhaseStatus }
-  apply?: { from: readonly plans.PhaseStatus[]; to: plans.PhaseStatus }
+  plan?: { from: readonly PhaseStatus[]; to: PhaseStatus }
+  apply?: { from: readonly PhaseStatus[]; to: PhaseStatus }
 }
 
 async function movePhases(tx: Ctx, run: Run, { plan, apply }: Phases, changes: Changes): Promise<void> {
@@ -96,7 +97,7 @@ async function movePhases(tx: Ctx, run: Run, { plan, apply }: Phases, changes: C
   if (apply && hasEnded(apply.to)) await logs.end(tx, run.applyId, plan ? undefined : changes.lastWords)
 }
 
-function hasEnded(status: plans.PhaseStatus): boolean {
+function hasEnded(status: PhaseStatus): boolean {
   return !['pending', 'queued', 'running'].includes(status)
 }
 

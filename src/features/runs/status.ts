@@ -1,4 +1,4 @@
-import type { PhaseStatus } from '../plans/service.ts'
+import type { PhaseStatus } from '../../lib/phases.ts'
 
 /** Every state of a run that the public API documents. Those that end it are final: it never leaves them. */
 export const RUN_STATES = {
