@@ -43,6 +43,15 @@ const user = () => ({ username: `u-${unique()}`, email: `${unique()}@example.com
 
 /** By the id of the operation; all others need no body. */
 const BODIES: Record<string, Make> = {
+  createAgentPool: named('agent-pools'),
+  updateAgentPool: () => document('agent-pools', {}),
+  createAgentPoolAuthenticationToken: description,
+  registerAgent: () => ({ name: 'build-8', version: '0.1.0' }),
+  describeExecution: () => ({ terraformVersion: '1.11.4', sandbox: 'none' }),
+  appendExecutionLog: () => 'Planning.',
+  produceExecutionFile: () => 'a plan',
+  saveExecutionState: () => STATE,
+  finishExecution: () => ({ status: 'errored', error: 'It broke.' }),
   createGpgKey: async ({ organization: { name } }) =>
     document('gpg-keys', { namespace: name, 'ascii-armor': (await makeKey()).armor }),
   updateGpgKey: ({ organization: { name } }) => document('gpg-keys', { namespace: name }),
@@ -147,6 +156,16 @@ const BODIES: Record<string, Make> = {
   replaceTeamToken: description,
   replaceOrganizationToken: description,
 }
+
+/** A state that may be a workspace's first. */
+export const STATE = JSON.stringify({
+  version: 4,
+  terraform_version: '1.11.4',
+  serial: 1,
+  lineage: 'f5b3c1de-0000-4000-8000-000000000001',
+  outputs: {},
+  resources: [],
+})
 
 /** What callers have last made their password. */
 const PASSWORDS = new WeakMap<Client, string>()

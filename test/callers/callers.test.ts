@@ -4,7 +4,7 @@ import type { OpenApi, OpenApiOperation } from '../../src/lib/openapi.ts'
 import { type Client, onEachDialect } from '../harness.ts'
 import { committedDocument } from '../openapi.ts'
 import { newWorkspace } from '../resources.ts'
-import { makeBody } from './bodies.ts'
+import { makeBody, STATE } from './bodies.ts'
 import { Cast, type Role, rolesFor } from './cast.ts'
 import { makeObject, type Params } from './objects.ts'
 
@@ -12,6 +12,8 @@ interface Call {
   id: string
   method: string
   path: string
+  /** What the body is, if there is one. */
+  mediaType: string | undefined
   responses: OpenApiOperation['responses']
   callers: readonly Caller[]
 }
@@ -19,10 +21,11 @@ interface Call {
 const { paths }: OpenApi = JSON.parse(committedDocument())
 
 const CALLS: Call[] = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { operationId: id, responses }]) => {
+  Object.entries(methods).map(([method, { operationId: id, responses, requestBody }]) => {
     const callers = CALLERS[id]
     if (!callers) throw new Error(`src/auth/callers.ts does not say who may call ${id}`)
-    return { id, method: method.toUpperCase(), path, responses, callers }
+    const [mediaType] = Object.keys(requestBody?.content ?? {})
+    return { id, method: method.toUpperCase(), path, mediaType, responses, callers }
   }),
 )
 
@@ -31,6 +34,8 @@ const HARMFUL = ['removeOrganization', 'removeOrganizationToken', 'replaceOrgani
 
 /** Operations whose query has to say something. */
 const QUERIES: Record<string, (cast: Cast) => string | Promise<string>> = {
+  appendExecutionLog: () => '?start=0',
+  saveExecutionState: () => `?raw=${Buffer.byteLength(STATE)}`,
   listGpgKeys: ({ organization: { name } }) => `?filter[namespace]=${name}`,
   listStateVersions: async ({ organization: { name, owner, path } }) => {
     const { attributes } = await newWorkspace(owner, path)
@@ -47,11 +52,13 @@ function expectedStatus({ id, responses, callers }: Call, { name, is }: Role): n
   return name === 'nobody' ? 401 : (REFUSALS[id] ?? 404)
 }
 
-async function send({ id, method, path }: Call, cast: Cast, caller: Client): Promise<number> {
+async function send({ id, method, path, mediaType }: Call, cast: Cast, caller: Client): Promise<number> {
   const params = await makeObject(path, cast, caller)
   const body = await makeBody(id, cast, params, caller)
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => valueIn(params, name))
-  const { status } = await caller.send(method, address + ((await QUERIES[id]?.(cast)) ?? ''), body)
+  const headers = body !== undefined && mediaType ? { 'content-type': mediaType } : undefined
+  const query = (await QUERIES[id]?.(cast)) ?? ''
+  const { status } = await caller.send(method, address + query, body, headers)
   return status
 }
 

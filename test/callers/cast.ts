@@ -1,5 +1,6 @@
 import type { Caller } from '../../src/auth/callers.ts'
 import { GRANTS, type Grant } from '../../src/auth/permissions.ts'
+import { newAgentToken, newPool, queueRun, WireAgent } from '../agents.ts'
 import {
   type Client,
   expectStatus,
@@ -17,6 +18,9 @@ export interface Role {
   is: readonly Caller[]
   client: (cast: Cast) => Promise<Client>
 }
+
+/** A lease lasts half a minute. */
+const HEARTBEAT_MS = 5_000
 
 const isGrant = (caller: Caller): caller is Grant => (GRANTS as readonly string[]).includes(caller)
 
@@ -61,6 +65,12 @@ export function rolesFor(callers: readonly Caller[]): Role[] {
       is: ['everybody', 'tokens', 'colleagues', 'organization'],
       client: (cast) => cast.organizationToken(),
     },
+    {
+      name: 'an agent',
+      is: ['everybody', 'agents'],
+      client: async (cast) => (await cast.agent()).client,
+    },
+    { name: 'the program of a run', is: ['everybody', 'runs'], client: (cast) => cast.program() },
     ...rights.flatMap((right): Role[] => [
       { name: `a member with ${right}`, is: [...user, right], client: (cast) => cast.member([right]) },
       {
@@ -115,6 +125,33 @@ export class Cast {
       const body = document('authentication-tokens', {}, relationships)
       const created = await owner.post(`/api/v2/users/${owner.id}/authentication-tokens`, body)
       return this.server.as(expectStatus(created, 201).body.data.attributes.token)
+    })
+  }
+
+  /** A pool of agents. */
+  agentPool(): Promise<string> {
+    return this.once('agent pool', () => newPool(this.organization))
+  }
+
+  agent(): Promise<WireAgent> {
+    return this.once('agent', async () => {
+      const { secret } = await newAgentToken(this.organization, await this.agentPool())
+      return WireAgent.register(this.server, secret)
+    })
+  }
+
+  /** What a run has in the middle of its plan, which goes on as long as the test does. */
+  program(): Promise<Client> {
+    return this.once('program', async () => {
+      const poolId = await newPool(this.organization)
+      const { secret } = await newAgentToken(this.organization, poolId)
+      const agent = await WireAgent.register(this.server, secret)
+      await queueRun(this.organization, poolId)
+      const { executionId, token } = await agent.claim()
+      const timer = setInterval(() => {
+        agent.heartbeat(executionId).catch(() => clearInterval(timer))
+      }, HEARTBEAT_MS).unref()
+      return this.server.as(token)
     })
   }
 

@@ -1,3 +1,4 @@
+import { newPool, queueRun, WireAgent } from '../agents.ts'
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
 import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
 import {
@@ -167,12 +168,48 @@ const aState: Make = async (cast, caller) => {
   return expectStatus(await owner.get(`/api/v2/workspaces/${id}/current-state-version`), 200).body.data
 }
 
+const anAgentPool: Make = async ({ organization }) => ({ id: await newPool(organization) })
+
+/** One that may be deleted. */
+const anExitedAgent: Make = async (cast) => {
+  const { client } = await cast.agent()
+  const agent = await WireAgent.register(cast.server, client.token ?? '')
+  expectStatus(await client.delete(agent.path), 204)
+  return { id: agent.id }
+}
+
+/** What an agent carries out; for others, one that they could have heard of. */
+const anExecution =
+  (phase: 'plan' | 'apply'): Make =>
+  async (cast, caller) => {
+    const agent = await cast.agent()
+    const params = { id: agent.id, name: 'plan', execution_id: 'exec-1' }
+    if (caller !== agent.client) return params
+    await queueRun(cast.organization, await cast.agentPool(), { 'auto-apply': phase === 'apply' })
+    const { executionId } = await agent.claim()
+    expectStatus(await agent.client.post(`${agent.path}/executions/${executionId}/heartbeat`), 200)
+    await agent.produce(executionId, 'plan', 'a plan')
+    if (phase === 'plan') return { ...params, execution_id: executionId }
+    await agent.say(executionId, 'finish', { status: 'finished', hasChanges: true })
+    return { ...params, execution_id: (await agent.claim()).executionId }
+  }
+
+const aClaim: Make = async (cast, caller) => {
+  const agent = await cast.agent()
+  if (caller === agent.client) await queueRun(cast.organization, await cast.agentPool())
+  return { id: agent.id }
+}
+
 const PROVIDER =
   '/api/v2/organizations/{organization_name}/registry-providers/{registry_name}/{namespace}/{name}'
 
 /** What the paths of the API are about, by how they begin; the longest that fits counts. */
 const OBJECTS: Record<string, Make> = {
   '/': async () => ({}),
+  '/api/agent/v1/agents/{id}': async (cast) => ({ id: (await cast.agent()).id }),
+  '/api/agent/v1/agents/{id}/claim': aClaim,
+  '/api/agent/v1/agents/{id}/executions/': anExecution('plan'),
+  '/api/agent/v1/agents/{id}/executions/{execution_id}/state': anExecution('apply'),
   '/api/registry/{registry_name}/v2/gpg-keys': async (cast) => ofOrganization(cast),
   '/api/registry/{registry_name}/v2/gpg-keys/': newGpgKey,
   '/api/registry/v1/providers/': released,
@@ -180,6 +217,8 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/admin/users/{id}': async ({ server }) => ({ id: (await server.user()).id }),
   '/api/v2/admin/terraform-versions/{id}': ({ server }) =>
     createdId(server.admin.post('/api/v2/admin/terraform-versions', newVersionOfEngine())),
+  '/api/v2/agent-pools/{id}': anAgentPool,
+  '/api/v2/agents/{id}': anExitedAgent,
   '/api/v2/applies/{id}': async () => ({ id: 'apply-1' }),
   '/api/v2/authentication-tokens/{id}': withToken('authentication-tokens'),
   '/api/v2/comments/{id}': aComment,

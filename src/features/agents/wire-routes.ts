@@ -94,7 +94,12 @@ const docs = {
     `Hand over a file: ${PRODUCED.join(', ')}`,
     { 204: NOTHING },
     {
-      failures: { ...LOST, badRequest: 'It ended early.', tooLarge: 'It is larger than allowed.' },
+      failures: {
+        ...LOST,
+        badRequest: 'It ended early.',
+        conflict: 'There is one with other contents.',
+        tooLarge: 'It is larger than allowed.',
+      },
       upload: { description: 'The file.', mediaType: 'application/octet-stream' },
     },
   ),

@@ -68,6 +68,8 @@ onEachDialect(
       ] as const) {
         expect([file, (await agent.produce(plan.executionId, file, content)).status]).toEqual([file, 204])
       }
+      expect((await agent.produce(plan.executionId, 'plan', 'a plan')).status).toBe(204)
+      expect((await agent.produce(plan.executionId, 'plan', 'another')).status).toBe(409)
       expect((await agent.say(plan.executionId, 'finish', PLANNED)).status).toBe(204)
       const planned = await untilRun(owner, run.id, ['planned'])
       expect(await statusOf(organization, agent.id)).toBe('idle')
