@@ -103,6 +103,20 @@ onEachDialect('the server', (server) => {
       expect(answer.status).toBe(400)
     })
 
+    test('a NUL is in no text, wherever it comes', async () => {
+      const { owner, path } = await server.organization()
+      const body = { data: { type: 'workspaces', attributes: { name: 'a', description: 'with \0' } } }
+      const answers = [
+        await owner.post(`${path}/workspaces`, body),
+        await owner.get(`${path}/workspaces?search[name]=a%00`),
+        await owner.get('/api/v2/organizations/a%00b'),
+      ]
+      for (const answer of answers)
+        expect([answer.status, answer.body.errors[0].detail]).toEqual([400, expect.stringContaining('NUL')])
+      const harmless = { data: { type: 'workspaces', attributes: { name: 'a', description: '\\u0000' } } }
+      expect((await owner.post(`${path}/workspaces`, harmless)).status).toBe(201)
+    })
+
     test('a body that is too large is 413, announced or not', async () => {
       const { owner, path } = await server.organization()
       const large = JSON.stringify({

@@ -63,6 +63,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     if (!route.signedLink && !isAgent) limiter.admit(request.ctx.subject, request.ip, reply)
     if (route.public || request.is404) return
     if (!request.ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
+    if (request.url.includes('%00')) throw new AppError('badRequest', NUL)
     await route.access?.(request.ctx, request.path)
   })
   limitRequests(app)
@@ -115,15 +116,26 @@ function prepare(services: Services, request: FastifyRequest): void {
   request.href = services.baseUrl + request.url
 }
 
+/** PostgreSQL keeps no such text. */
+const NUL = 'The request contains a NUL character, which no text can have.'
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, item]) => name.includes('\0') || hasNul(item))
+}
+
 /** JSON:API only, and only when there is a body: clients send the header without one. */
 function parseBodies(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(MEDIA_TYPE, { parseAs: 'string' }, (request, text, done) => {
     if (text === '') return done(null, undefined)
-    return parseJson(request, text as string, (error, body) =>
-      done(error && new AppError('badRequest', 'The body is not valid JSON.'), body),
-    )
+    return parseJson(request, text as string, (error, body) => {
+      if (error) return done(new AppError('badRequest', 'The body is not valid JSON.'))
+      if (text.includes('\\u0000') && hasNul(body)) return done(new AppError('badRequest', NUL))
+      return done(null, body)
+    })
   })
 }
 
