@@ -63,7 +63,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
     if (!route.signedLink && !isAgent) limiter.admit(request.ctx.subject, request.ip, reply)
     if (route.public || request.is404) return
     if (!request.ctx.subject) throw new AppError('unauthorized', 'A valid token is required.')
-    if (request.url.includes('%00')) throw new AppError('badRequest', NUL)
+    refuseNul(request)
     await route.access?.(request.ctx, request.path)
   })
   limitRequests(app)
@@ -118,6 +118,13 @@ function prepare(services: Services, request: FastifyRequest): void {
 
 /** PostgreSQL keeps no such text. */
 const NUL = 'The request contains a NUL character, which no text can have.'
+
+/** No path leads to anything with it; queries are looked at where something reads them. */
+function refuseNul({ url, routeOptions }: FastifyRequest): void {
+  const [path = '', query = ''] = url.split('?', 2)
+  if (path.includes('%00')) throw notFound()
+  if (query.includes('%00') && routeOptions.schema?.querystring) throw new AppError('badRequest', NUL)
+}
 
 function hasNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0')
