@@ -6,6 +6,8 @@ export interface StagedBytes {
   size: number
   /** Hexadecimal. */
   sha256: string
+  /** Whether they are encrypted where they lie; size and digest are those of the plain bytes. */
+  sealed?: true
   /** All of it in memory; for files that are known to be small. */
   read: () => Promise<Buffer>
   /** The same as a stream, as often as wanted until the bytes are stored or discarded. */

@@ -52,8 +52,10 @@ describe.each(KINDS)('blobs kept as $name', ({ open }) => {
     expect(staged).toMatchObject({ size: 10, sha256: sha256(bytes) })
     expect(await staged.read()).toEqual(bytes)
     expect(readFileSync(staged.path)).toEqual(bytes)
+    expect(await store.size(key)).toBeUndefined()
     await staged.store(key)
     expect(await read(key)).toEqual(bytes)
+    expect(await store.size(key)).toBe(10)
   })
 
   test('may be empty', async () => {

@@ -40,6 +40,7 @@ export class SealedBlobs {
     return {
       size,
       sha256: hash.digest('hex'),
+      sealed: true,
       read: () => collect(this.#openFile(staged.path)),
       stream: () => Readable.from(this.#openFile(staged.path), { objectMode: false }),
       store: staged.store,
@@ -55,8 +56,8 @@ export class SealedBlobs {
     const start = HEADER_BYTES + first * SEALED_PART_BYTES
     const end = range && HEADER_BYTES + (Math.floor(range.end / PART_BYTES) + 1) * SEALED_PART_BYTES - 1
     const sealed = await this.#blobs.read(storedAs, { start, end: end ?? Number.POSITIVE_INFINITY })
-    const plain = open(sealed, key, first, range === undefined)
-    return Readable.from(range ? cut(plain, range, first * PART_BYTES) : plain, { objectMode: false })
+    const plain = range ? cut(sealed, key, range, first) : open(sealed, key)
+    return Readable.from(plain, { objectMode: false })
   }
 
   /** Plain bytes of a stored blob; undefined when there is none. */
@@ -88,7 +89,23 @@ export class SealedBlobs {
 
   async *#openFile(path: string): AsyncGenerator<Buffer> {
     const header = await collect(createReadStream(path, { end: HEADER_BYTES - 1 }))
-    yield* open(createReadStream(path, { start: HEADER_BYTES }), this.#keyOf(header), 0)
+    yield* open(createReadStream(path, { start: HEADER_BYTES }), this.#keyOf(header))
+  }
+
+  /** The plain bytes of a sealed blob that comes from elsewhere than the store, such as on its way into a backup. */
+  async *open(stored: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let header = Buffer.alloc(0)
+    const source = stored[Symbol.asyncIterator]()
+    while (header.length < HEADER_BYTES) {
+      const { value, done } = await source.next()
+      if (done) throw new VaultError('what was sealed ends too soon')
+      header = Buffer.concat([header, value])
+    }
+    async function* rest() {
+      yield header.subarray(HEADER_BYTES)
+      yield* { [Symbol.asyncIterator]: () => source }
+    }
+    yield* open(rest(), this.#keyOf(header))
   }
 
   #keyOf(header: Buffer): Buffer {
@@ -115,32 +132,16 @@ async function* seal(plain: AsyncIterable<Buffer>, key: Buffer, wrapped: Buffer)
   yield sealPart(key, nonceOf(part, true), before ?? Buffer.alloc(0))
 }
 
-/** The plain bytes from part `first` on; `toTheEnd` makes sure that the last part is the one that was sealed last. */
-async function* open(
-  sealed: AsyncIterable<Buffer>,
-  key: Buffer,
-  first: number,
-  toTheEnd = true,
-): AsyncGenerator<Buffer> {
-  let part = first
+/** The plain bytes of all parts. Throws `VaultError` when the last of them is not the one that was sealed last. */
+async function* open(sealed: AsyncIterable<Buffer>, key: Buffer): AsyncGenerator<Buffer> {
+  let part = 0
   let before: Buffer | undefined
   for await (const bytes of inParts(sealed, SEALED_PART_BYTES)) {
     if (before) yield openPart(key, nonceOf(part++, false), before)
     before = bytes
   }
-  if (before && (toTheEnd || before.length < SEALED_PART_BYTES))
-    yield openPart(key, nonceOf(part, true), before)
-  else if (before) yield openEither(key, part, before)
-  else if (toTheEnd) throw new VaultError('what was sealed ends too soon')
-}
-
-/** A full part at the end of a range may or may not be the blob's last. */
-function openEither(key: Buffer, part: number, sealed: Buffer): Buffer {
-  try {
-    return openPart(key, nonceOf(part, false), sealed)
-  } catch {
-    return openPart(key, nonceOf(part, true), sealed)
-  }
+  if (!before) throw new VaultError('what was sealed ends too soon')
+  yield openPart(key, nonceOf(part, true), before)
 }
 
 /** The same bytes in parts of `length`, the last of which may be shorter. */
@@ -161,16 +162,35 @@ async function* inParts(source: AsyncIterable<Buffer>, length: number): AsyncGen
   if (size > 0) yield Buffer.concat(kept)
 }
 
-/** Bytes `start` to `end` of a blob whose bytes from `offset` on are `plain`. */
-async function* cut(plain: AsyncIterable<Buffer>, { start, end }: ByteRange, offset: number) {
-  let at = offset
-  for await (const bytes of plain) {
+/**
+ * Plain bytes `start` to `end`, of parts from the one numbered `first` on. Throws `VaultError` when there are no more
+ * parts before `end`, and the last one is not the one that was sealed last.
+ */
+async function* cut(sealed: AsyncIterable<Buffer>, key: Buffer, { start, end }: ByteRange, first: number) {
+  let part = first
+  let at = first * PART_BYTES
+  let isLast = false
+  for await (const bytes of inParts(sealed, SEALED_PART_BYTES)) {
+    const opened = openEither(key, part++, bytes)
+    isLast = opened.isLast
     const from = Math.max(0, start - at)
-    const to = Math.min(bytes.length, end + 1 - at)
-    if (to > from) yield bytes.subarray(from, to)
-    at += bytes.length
-    if (at > end) return
+    const to = Math.min(opened.plain.length, end + 1 - at)
+    if (to > from) yield opened.plain.subarray(from, to)
+    at += opened.plain.length
   }
+  if (at <= end && !isLast) throw new VaultError('what was sealed ends too soon')
+}
+
+/** A part that may or may not be the blob's last; a short one is. */
+function openEither(key: Buffer, part: number, sealed: Buffer): { plain: Buffer; isLast: boolean } {
+  if (sealed.length === SEALED_PART_BYTES) {
+    try {
+      return { plain: openPart(key, nonceOf(part, false), sealed), isLast: false }
+    } catch {
+      // Then it is the last, or it has been changed.
+    }
+  }
+  return { plain: openPart(key, nonceOf(part, true), sealed), isLast: true }
 }
 
 async function collect(source: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -22,8 +22,21 @@ export async function keep(
   workspaceId: string | null = null,
 ): Promise<void> {
   await staged.store(key)
-  const { size, sha256 } = staged
-  await db.insertInto('blobs').values({ key, size, sha256, createdAt, workspaceId }).execute()
+  const { size, sha256, sealed = false } = staged
+  await db.insertInto('blobs').values({ key, size, sha256, sealed, createdAt, workspaceId }).execute()
+}
+
+/** Keys of sealed blobs after `last`, in order. */
+export async function listSealed(db: Db, last: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('blobs')
+    .select('key')
+    .where('sealed', '=', true)
+    .where('key', '>', last)
+    .orderBy('key')
+    .limit(limit)
+    .execute()
+  return rows.map(({ key }) => key)
 }
 
 /** Forgets blobs; the bytes are removed once that has committed. */

@@ -1,3 +1,4 @@
+import type { ColumnType } from 'kysely'
 import type { Immutable, Timestamp } from '../db/columns.ts'
 
 /** What is known of a stored blob; written in the transaction that makes it part of something. */
@@ -8,6 +9,8 @@ export interface BlobTable {
   /** Hexadecimal. */
   sha256: Immutable<string>
   createdAt: Immutable<Timestamp>
+  /** Whether the bytes are encrypted where they lie; size and digest are those of the plain ones. */
+  sealed: ColumnType<boolean, boolean | undefined, never>
   /** The workspace that it goes with, if any. */
   workspaceId: Immutable<string | null>
 }

@@ -14,6 +14,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .alterTable('blobs')
     .addColumn('workspace_id', 'text', (column) => column.references('workspaces.id').onDelete('cascade'))
     .execute()
+  await db.schema
+    .alterTable('blobs')
+    .addColumn('sealed', 'boolean', (column) => column.notNull().defaultTo(false))
+    .execute()
   await db.schema.createIndex('blobs_workspace').on('blobs').column('workspace_id').execute()
 }
 
