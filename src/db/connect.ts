@@ -19,7 +19,9 @@ export interface Connection {
   close: () => Promise<void>
 }
 
-export type DatabaseLocation = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
+export type DatabaseLocation =
+  /** How many transactions may share a commit is for the bench to say, which measures what sharing is worth. */
+  { kind: 'sqlite'; path: string; transactionsPerCommit?: number } | { kind: 'postgres'; url: string }
 
 /**
  * Opens the database and brings its schema up to date. `onError` hears of idle connections that broke (they are
@@ -43,5 +45,5 @@ export async function connect(
 function open(location: DatabaseLocation, onError: (error: Error) => void, onQuery: OnQuery): Connection {
   if (location.kind === 'postgres') return openPostgres<Database>(location.url, onError, onQuery)
   mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
-  return openSqlite<Database>(location.path, onQuery)
+  return openSqlite<Database>(location.path, onQuery, location.transactionsPerCommit)
 }

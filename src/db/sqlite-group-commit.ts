@@ -51,6 +51,7 @@ export class GroupCommit implements Driver {
   readonly #database: DatabaseSync
   readonly #connection: DatabaseConnection
   readonly #changes: SqliteChanges
+  readonly #maxGroup: number
   /** Transactions waiting for their turn. */
   readonly #queue: (() => void)[] = []
   /** Transactions that ran and wait for the commit. */
@@ -58,10 +59,16 @@ export class GroupCommit implements Driver {
   /** The transaction that is running. */
   #current: DatabaseConnection | undefined
 
-  constructor(database: DatabaseSync, connection: DatabaseConnection, changes: SqliteChanges) {
+  constructor(
+    database: DatabaseSync,
+    connection: DatabaseConnection,
+    changes: SqliteChanges,
+    maxGroup = MAX_GROUP,
+  ) {
     this.#database = database
     this.#connection = connection
     this.#changes = changes
+    this.#maxGroup = maxGroup
   }
 
   async init() {}
@@ -138,7 +145,7 @@ export class GroupCommit implements Driver {
     this.#current = undefined
     // Some errors, a full disk among them, make SQLite roll back everything that was not committed.
     if (!this.#database.isTransaction) this.#settleGroup(undone())
-    if (this.#group.length >= MAX_GROUP) this.#commitGroup()
+    if (this.#group.length >= this.#maxGroup) this.#commitGroup()
     const next = this.#queue.shift()
     if (next) next()
     else if (this.#database.isTransaction) setImmediate(() => this.#current ?? this.#commitGroup())

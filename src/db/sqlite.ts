@@ -161,7 +161,7 @@ function dialect(driver: Driver): Dialect {
  * Opens the embedded database at `path`: one writer whose transactions share commits, and a reader.
  * `synchronous = full` makes every acknowledged commit survive a power cut.
  */
-export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}) {
+export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}, transactionsPerCommit?: number) {
   const writer = new DatabaseSync(path)
   writer.exec(PRAGMAS)
   // From here on waiting for another process is done between statements, where it holds up nobody else.
@@ -173,7 +173,7 @@ export function openSqlite<DB>(path: string, onQuery: OnQuery = () => {}) {
   const dataVersion = writer.prepare('pragma data_version')
   dataVersion.setReturnArrays(true)
   const changes = new SqliteChanges(() => (dataVersion.get() as unknown as [number])[0])
-  const transactions = new GroupCommit(writer, new SqliteConnection(writer), changes)
+  const transactions = new GroupCommit(writer, new SqliteConnection(writer), changes, transactionsPerCommit)
   return {
     reads: new Kysely<DB>({ log, dialect: dialect(new ReadDriver(new SqliteConnection(reader))) }),
     writes: new Kysely<DB>({ log, dialect: dialect(transactions) }),
