@@ -175,6 +175,33 @@ onEachDialect(
       expect(claimed.sort()).toEqual(runs.map(({ id }) => id).sort())
     })
 
+    test('gives runs a token that reads the registry, and ends with the phase', async () => {
+      const { organization, poolId, agent } = await start()
+      const { owner, path } = organization
+      const workspace = await newAgentWorkspace(organization, poolId)
+      await newRun(owner, workspace.id)
+      const { executionId, token } = await agent.claim()
+      const program = server.as(token)
+      const statuses = async (...addresses: string[]) =>
+        (await Promise.all(addresses.map((address) => program.get(address)))).map(({ status }) => status)
+      const readable = [path, `${path}/registry-providers`, `/api/v2/workspaces/${workspace.id}`]
+      expect(await statuses(...readable)).toEqual([200, 200, 200])
+      const elsewhere = await server.organization()
+      expect(
+        await statuses(
+          elsewhere.path,
+          `${elsewhere.path}/registry-providers`,
+          '/api/v2/account/details',
+          `${path}/workspaces`,
+          `/api/v2/workspaces/${workspace.id}/vars`,
+          `/api/v2/agent-pools/${poolId}`,
+        ),
+      ).toEqual(Array(6).fill(404))
+      expect((await program.post(`/api/v2/workspaces/${workspace.id}/actions/lock`)).status).toBe(404)
+      expectStatus(await agent.say(executionId, 'finish', { status: 'errored', error: 'It broke.' }), 204)
+      expect(await statuses(...readable)).toEqual([401, 401, 401])
+    })
+
     test('ends with the token, and with the agent', async () => {
       const { organization, owner, poolId, token, agent } = await start()
       await queueRun(organization, poolId)
