@@ -145,17 +145,18 @@ onEachDialect('quotas of the registry', (server) => {
 
   test('refuse an announced upload before it is read', async () => {
     const organization = await server.organization()
-    const { archives, size } = await drafts(organization, 1)
-    await setQuota(server, organization, size - 1)
-    const { url, bytes } = archives[0] as (typeof archives)[0]
-    const answer = await new Promise<number | undefined>((resolve, reject) => {
-      const headers = { 'content-length': bytes.length, expect: '100-continue' }
-      const outgoing = request(url, { method: 'PUT', headers }, (incoming) => resolve(incoming.statusCode))
-      outgoing.on('continue', () => reject(new Error('was told to go on')))
-      outgoing.on('error', reject)
-      outgoing.flushHeaders()
-    })
-    expect(answer).toBe(413)
+    const { archives, links } = await drafts(organization, 1)
+    await setQuota(server, organization, 1)
+    for (const url of [archives[0]?.url, links['shasums-upload'], links['shasums-sig-upload']]) {
+      const answer = await new Promise<number | undefined>((resolve, reject) => {
+        const headers = { 'content-length': 2, expect: '100-continue' }
+        const outgoing = request(url, { method: 'PUT', headers }, (incoming) => resolve(incoming.statusCode))
+        outgoing.on('continue', () => reject(new Error('was told to go on')))
+        outgoing.on('error', reject)
+        outgoing.flushHeaders()
+      })
+      expect(answer).toBe(413)
+    }
   })
 
   test('hold for SHA256SUMS and signatures, too', async () => {
