@@ -56,7 +56,7 @@ onEachDialect(
       const [comment] = (await owner.get(list)).body.data
       expect(comment).toMatchObject({ attributes: { body: 'Not today' } })
       const { owner: other, run: silent, list: none } = await aRun()
-      await other.post(`/api/v2/runs/${silent.id}/actions/cancel`, {})
+      expect((await other.post(`/api/v2/runs/${silent.id}/actions/cancel`, {})).status).toBe(202)
       expect((await other.get(none)).body.data).toEqual([])
     })
 

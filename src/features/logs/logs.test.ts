@@ -195,6 +195,18 @@ onEachDialect(
       await runLater(server, moveLogs, 0)
     })
 
+    test('may be moved while they are read', async () => {
+      const log = await newLog()
+      const text = 'a line that is read a little later\n'.repeat(5000)
+      await log.append(text, 0)
+      await log.end()
+      await asSecondServer(server, async (ctx) => {
+        const { bytes } = await logs.read(ctx, log.id, 0, Number.MAX_SAFE_INTEGER)
+        await moveLogs.run(ctx, {}, new AbortController().signal)
+        expect(Buffer.concat(await bytes.toArray()).toString()).toBe(`\x02${text}\x03`)
+      })
+    })
+
     test('are refused to everybody without the link', async () => {
       const log = await newLog()
       const other = await newLog()

@@ -4,6 +4,7 @@ import { type Client, expectStatus, onEachDialect, violations } from '../../../t
 import { asSecondServer } from '../../../test/jobs.ts'
 import { document, newWorkspace } from '../../../test/resources.ts'
 import { newRun, uploadConfiguration } from '../../../test/runs.ts'
+import { setOffRuns } from './jobs.ts'
 import * as service from './service.ts'
 
 const from = (id: unknown) =>
@@ -175,6 +176,10 @@ onEachDialect(
       for (const each of [source, ...targets]) await uploadConfiguration(owner, each.id)
       const run = await newRun(owner, source.id)
       expect(await runsOf(owner, targets[0])).toEqual([])
+      const begun = await asSecondServer(server, ({ db }) =>
+        db.selectFrom('jobs').select('payload').where('name', '=', setOffRuns.name).execute(),
+      )
+      expect(begun).toEqual([])
       await applyRun(server, owner, run.id)
       await expect
         .poll(async () => (await Promise.all(targets.map((each) => runsOf(owner, each)))).flat().length, {
