@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { newAgentWorkspace } from '../../../test/agents.ts'
 import { type Client, expectStatus, onEachDialect, unique, violations } from '../../../test/harness.ts'
 import { document, inProject, newProject, newWorkspace } from '../../../test/resources.ts'
+import { newRun, untilRun } from '../../../test/runs.ts'
 
 const to = (type: string, ...members: string[]) => ({ data: members.map((id) => ({ id, type })) })
 const pool = (id: string | null) => ({ data: id && { id, type: 'agent-pools' } })
@@ -234,6 +236,25 @@ onEachDialect('the execution mode agent', (server) => {
       200,
     )
     expect((await owner.delete(path)).status).toBe(204)
+  })
+
+  test('keeps its pool as long as runs need an agent', async () => {
+    const organization = await server.organization()
+    const { owner } = organization
+    const id = await newPool(owner, organization.path)
+    const workspace = await newAgentWorkspace(organization, id)
+    const run = await newRun(owner, workspace.id)
+    const remote = document('workspaces', { 'execution-mode': 'remote' })
+    expectStatus(await owner.patch(`/api/v2/workspaces/${workspace.id}`, remote), 200)
+    const remove = () => owner.delete(`/api/v2/agent-pools/${id}`)
+    const refused = await remove()
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      422,
+      'Agent pool is in use by runs, and cannot be deleted.',
+    ])
+    expectStatus(await owner.post(`/api/v2/runs/${run.id}/actions/cancel`), 202)
+    await untilRun(owner, run.id, ['canceled'])
+    expect((await remove()).status).toBe(204)
   })
 
   test('race: a pool is chosen or removed, not both', async () => {

@@ -43,7 +43,7 @@ const docs = {
     'removeAgentPool',
     'Remove an agent pool, with its agents and their tokens',
     { 204: NOTHING },
-    { failures: { unprocessable: 'Workspaces, projects or the organization use it.' } },
+    { failures: { unprocessable: 'Workspaces, projects, the organization or unfinished runs use it.' } },
   ),
 }
 

@@ -123,8 +123,8 @@ export function remove(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const pool = await get(tx, id, 'agent-pools:manage')
     await store.hold(tx.db, id)
-    const choosers = await store.listChoosers(tx.db, id)
-    if (choosers.length > 0) throw inUse(choosers.join(', '))
+    const users = await store.listUsers(tx.db, id)
+    if (users.length > 0) throw inUse(users.join(', '))
     const removed = await store.remove(tx.db, id).catch((error: unknown) => {
       throw isForeignKeyViolation(error) ? inUse('workspaces or projects', error) : error
     })

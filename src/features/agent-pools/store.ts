@@ -156,8 +156,19 @@ function listUses(db: Db, poolIds: readonly string[]) {
     .execute()
 }
 
-/** What chose the pool: workspaces, projects or the organization, by kind. */
-export async function listChoosers(db: Db, id: string): Promise<string[]> {
+/** Runs that have come to their end; all others may still need an agent. */
+const ENDED = [
+  'policy_soft_failed',
+  'planned_and_finished',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+] as const
+
+/** What needs the pool, by kind. */
+export async function listUsers(db: Db, id: string): Promise<string[]> {
   const workspace = await db
     .selectFrom('workspaces')
     .select('id')
@@ -175,10 +186,18 @@ export async function listChoosers(db: Db, id: string): Promise<string[]> {
     .select('id')
     .where('defaultAgentPoolId', '=', id)
     .execute()
+  const run = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('agentPoolId', '=', id)
+    .where('status', 'not in', ENDED)
+    .limit(1)
+    .execute()
   return [
     ...workspace.map(() => 'workspaces'),
     ...project.map(() => 'projects'),
     ...organization.map(() => 'the organization'),
+    ...run.map(() => 'runs'),
   ]
 }
 
