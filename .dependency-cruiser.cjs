@@ -2,7 +2,7 @@
 
 const FEATURE = '^src/features/'
 const HTTP_FILE = '[a-z-]*(routes|resource|schema|pages)\\.ts$'
-const PLATFORM = '^src/(agent|backup|config|db|http|auth|jobs|blobs|engine)/'
+const PLATFORM = '^src/(agent|backup|config|db|http|auth|jobs|blobs|engine|rotation)/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

@@ -4,12 +4,14 @@ import { pino } from 'pino'
 import { startAgent } from './agent/agent.ts'
 import { type RunningServer, start } from './app.ts'
 import { BackupError } from './backup/archive.ts'
-import { backup, type Data } from './backup/backup.ts'
+import { backup, type Source } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
 import { FileBlobStore } from './blobs/file.ts'
 import { readAgentConfig } from './config/agent.ts'
 import { ConfigError, readConfig } from './config/config.ts'
-import { readSecrets, secretKeyFile } from './config/secrets.ts'
+import { readSecrets, readVaultKeys, secretKeyFile } from './config/secrets.ts'
+import { Vault } from './lib/vault.ts'
+import { RotationError, rotate } from './rotation/rotation.ts'
 
 // The only reader of process.env. What a person reads goes to standard output, the log to standard error.
 
@@ -17,8 +19,10 @@ const [command = 'start', ...parameters] = process.argv.slice(2)
 try {
   await run()
 } catch (error) {
-  const isExpected = error instanceof ConfigError || error instanceof BackupError
-  process.stderr.write(`Plinth cannot ${command}:\n${isExpected ? error.message : inspect(error)}\n`)
+  const isExpected = [ConfigError, BackupError, RotationError].some((kind) => error instanceof kind)
+  process.stderr.write(
+    `Plinth cannot ${command}:\n${isExpected ? (error as Error).message : inspect(error)}\n`,
+  )
   process.exitCode = 1
 }
 
@@ -27,8 +31,9 @@ function run(): Promise<void> {
   if (command === 'start' && !file) return serve()
   if (command === 'backup' && file && more.length === 0) return writeBackup(file)
   if (command === 'restore' && file && more.length === 0) return restoreBackup(file)
+  if (command === 'rotate-key' && !file) return rotateKey()
   if (command === 'agent' && !file) return work()
-  throw new ConfigError('There is: start (or nothing), agent, backup FILE, restore FILE')
+  throw new ConfigError('There is: start (or nothing), agent, backup FILE, restore FILE, rotate-key')
 }
 
 async function writeBackup(file: string): Promise<void> {
@@ -43,12 +48,21 @@ async function restoreBackup(file: string): Promise<void> {
   process.stdout.write(`Restored ${rows} rows and ${blobs} files of ${file}. Start Plinth with: npm start\n`)
 }
 
-async function openData(): Promise<Data> {
+async function rotateKey(): Promise<void> {
+  const { database, blobs, vault } = await openData()
+  const { texts, files } = await rotate({ database, blobs, vault: vault() })
+  process.stdout.write(
+    `Sealed ${texts} texts and ${files} files with the current key. PLINTH_OLD_SECRET_KEYS can be removed.\n`,
+  )
+}
+
+async function openData(): Promise<Source> {
   const config = readConfig(process.env)
   return {
     database: config.database,
     blobs: await FileBlobStore.open(config.blobs.path),
     secretKeyFile: secretKeyFile(process.env, config.dataDir),
+    vault: () => new Vault(readVaultKeys(process.env, config.dataDir)),
   }
 }
 

@@ -35,7 +35,7 @@ export async function assemble(config: Config, secrets: Secrets, log: Logger): P
     blobs,
     sealed: new SealedBlobs(blobs, vault),
     vault,
-    links: new Links(secrets.derive('links'), () => services.baseUrl),
+    links: new Links(secrets.derive('links'), () => services.baseUrl, secrets.deriveOld('links')),
     log,
     metrics,
     now: () => timestamp(new Date()),

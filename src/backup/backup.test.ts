@@ -17,8 +17,10 @@ import {
 import { publish } from '../../test/registry.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { FileBlobStore } from '../blobs/file.ts'
+import { readVaultKeys } from '../config/secrets.ts'
 import { listFilled, TABLES } from '../db/rows.ts'
-import { backup, type Data } from './backup.ts'
+import { Vault } from '../lib/vault.ts'
+import { backup, type Data, type Source } from './backup.ts'
 import { restore } from './restore.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'plinth-backup-'))
@@ -26,11 +28,12 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 const newFile = () => join(directory, `${unique()}.tar`)
 
-async function dataOf(server: TestServer): Promise<Data> {
+async function dataOf(server: TestServer): Promise<Source> {
   return {
     database: server.config.database,
     blobs: await FileBlobStore.open(server.config.blobs.path),
     secretKeyFile: join(server.dataDir, 'secret-key'),
+    vault: () => new Vault(readVaultKeys({}, server.dataDir)),
   }
 }
 
@@ -159,7 +162,7 @@ describe.each(DIALECTS)('a backup of %s', (from) => {
 describe.each(DIALECTS)('on %s', (dialect) => {
   const server = new TestServer(dialect)
   let file: string
-  let source: Data
+  let source: Source
 
   test('a small backup is made', async () => {
     await server.start()
@@ -264,7 +267,8 @@ const missing = () => Object.assign(new Error('no such file'), { code: 'ENOENT' 
 
 /** The same store, read in another way. */
 function reading(blobs: BlobStore, read: BlobStore['read']): BlobStore {
-  return Object.assign(Object.create(blobs), { read })
+  const others = { list: () => blobs.list(), size: (key: string) => blobs.size(key) }
+  return Object.assign(Object.create(blobs), { ...others, read })
 }
 
 /** Other bytes of the same length: the file stays a tar file. */

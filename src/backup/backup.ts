@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { BlobStore } from '../blobs/blob-store.ts'
+import { PassThrough, Readable } from 'node:stream'
+import { type BlobStore, WITHOUT_ROWS } from '../blobs/blob-store.ts'
+import { SealedBlobs } from '../blobs/sealed.ts'
 import type { Blob } from '../blobs/store.ts'
 import type { DatabaseLocation } from '../db/connect.ts'
 import * as tables from '../db/rows.ts'
 import { mayExist, readSnapshot } from '../db/snapshot.ts'
 import type { Db } from '../db/transaction.ts'
+import type { Vault } from '../lib/vault.ts'
 import { type Add, BackupError, writeArchive } from './archive.ts'
 import { BLOBS, describeBackup, MANIFEST, rowsFile, SECRET_KEY } from './manifest.ts'
 
@@ -15,6 +20,12 @@ export interface Data {
   blobs: BlobStore
   /** Undefined when the operator chose the key, and so keeps it. */
   secretKeyFile: string | undefined
+}
+
+/** The same of a server that has some. */
+export interface Source extends Data {
+  /** Opens what is sealed, to see that it is whole; throws when there is no key. */
+  vault: () => Vault
 }
 
 export interface Summary {
@@ -30,7 +41,7 @@ const ATTEMPTS = 5
  * be deleted with their rows after that moment and before they are read; then all of it is done again, of a
  * later moment, so that what is written never refers to what is not.
  */
-export async function backup(data: Data, path: string, now: Date): Promise<Summary> {
+export async function backup(data: Source, path: string, now: Date): Promise<Summary> {
   if (!mayExist(data.database))
     throw new BackupError('There is no database; see PLINTH_DATA_DIR and PLINTH_DATABASE_URL')
   for (let attempt = 1; ; attempt++) {
@@ -44,15 +55,16 @@ export async function backup(data: Data, path: string, now: Date): Promise<Summa
 
 const MISSING = Symbol('the file of a blob is missing')
 
-async function attemptBackup(data: Data, path: string, now: Date): Promise<Summary> {
+async function attemptBackup(data: Source, path: string, now: Date): Promise<Summary> {
   const summary: Summary = { rows: 0, blobs: 0 }
   await writeArchive(path, async (add) => {
     await addText(add, MANIFEST, `${JSON.stringify(describeBackup(now.toISOString()), null, 2)}\n`)
     if (data.secretKeyFile && existsSync(data.secretKeyFile))
       await addText(add, SECRET_KEY, await readFile(data.secretKeyFile, 'utf8'))
     const { rows, blobs } = await readSnapshot(data.database, (db) => addRows(add, db))
-    for (const blob of blobs) await addBlob(add, data.blobs, blob)
-    Object.assign(summary, { rows, blobs: blobs.length })
+    for (const blob of blobs) await addBlob(add, data, blob)
+    const others = await addOthers(add, data)
+    Object.assign(summary, { rows, blobs: blobs.length + others })
   })
   return summary
 }
@@ -80,16 +92,56 @@ async function addRows(add: Add, db: Db): Promise<{ rows: number; blobs: Blob[] 
   return { rows: count, blobs }
 }
 
-async function addBlob(add: Add, blobs: BlobStore, { key, size, sha256 }: Blob): Promise<void> {
+/** Adds the sealed files that no row knows of; returns how many there are. */
+async function addOthers(add: Add, data: Source): Promise<number> {
+  let count = 0
+  for await (const { key } of data.blobs.list()) {
+    if (!WITHOUT_ROWS.test(key)) continue
+    await addBlob(add, data, { key, sealed: true, size: 0, sha256: undefined })
+    count += 1
+  }
+  return count
+}
+
+type Expected = Pick<Blob, 'key' | 'size' | 'sealed'> & { sha256: string | undefined }
+
+async function addBlob(add: Add, data: Source, { key, size, sha256, sealed }: Expected): Promise<void> {
   let sum: string
   try {
-    sum = await add(BLOBS + key, await blobs.read(key), size)
+    if (sealed) sum = await addSealed(add, data, key)
+    else sum = await add(BLOBS + key, await data.blobs.read(key), size)
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     throw new BackupError(`the file ${key} cannot be read: ${(error as Error).message}`, {
       cause: missing ? MISSING : error,
     })
   }
-  if (sum !== sha256)
+  if (sha256 !== undefined && sum !== sha256)
     throw new BackupError(`the file ${key} is damaged: its SHA-256 is ${sum}, not ${sha256}`)
+}
+
+/** Adds the bytes as they lie there, and opens them on the way; returns the SHA-256 of what they hold. */
+async function addSealed(add: Add, { blobs, vault }: Source, key: string): Promise<string> {
+  const stored = await blobs.read(key)
+  const size = (await blobs.size(key)) ?? 0
+  const copy = new PassThrough()
+  const sum = digestOf(new SealedBlobs(blobs, vault()).open(copy))
+  // Waited for in `passOn` and below; until then nobody listens for its failure.
+  sum.catch(() => {})
+  async function* passOn(): AsyncGenerator<Buffer> {
+    for await (const chunk of stored as AsyncIterable<Buffer>) {
+      if (!copy.write(chunk)) await Promise.race([once(copy, 'drain'), sum])
+      yield chunk
+    }
+    copy.end()
+    await sum
+  }
+  await add(BLOBS + key, Readable.from(passOn(), { objectMode: false }), size)
+  return sum
+}
+
+async function digestOf(plain: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of plain) hash.update(chunk)
+  return hash.digest('hex')
 }

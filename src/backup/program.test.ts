@@ -33,7 +33,8 @@ describe('the program', () => {
     const settings = { PLINTH_DATA_DIR: join(directory, 'none') }
     expect(await run(settings, 'bakcup')).toMatchObject({
       code: 1,
-      stderr: 'Plinth cannot bakcup:\nThere is: start (or nothing), agent, backup FILE, restore FILE\n',
+      stderr:
+        'Plinth cannot bakcup:\nThere is: start (or nothing), agent, backup FILE, restore FILE, rotate-key\n',
     })
     expect((await run(settings, 'backup')).stderr).toContain('There is: start')
     expect((await run(settings, 'backup', file)).stderr).toMatch(

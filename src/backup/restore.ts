@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { BlobStore, StagedBlob } from '../blobs/blob-store.ts'
+import { type BlobStore, type StagedBlob, WITHOUT_ROWS } from '../blobs/blob-store.ts'
 import { secretFile } from '../config/secrets.ts'
 import { connect } from '../db/connect.ts'
 import * as tables from '../db/rows.ts'
@@ -50,8 +50,8 @@ class Restoration {
   readonly summary: Summary = { rows: 0, blobs: 0 }
   readonly #store: BlobStore
   readonly #staged = new Map<string, StagedBlob>()
-  /** Digests by key, as the rows say. */
-  readonly #expected = new Map<string, string>()
+  /** Digests by key, as the rows say; of sealed files, which is the digest of what they hold, undefined. */
+  readonly #expected = new Map<string, string | undefined>()
   #secretKey: string | undefined
   /** How to undo what `keep` did. */
   readonly #kept: (() => Promise<void>)[] = []
@@ -90,7 +90,9 @@ class Restoration {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as tables.Row)
-    if (table === 'blobs') for (const { key, sha256 } of rows) this.#expected.set(String(key), String(sha256))
+    if (table === 'blobs')
+      for (const { key, sha256, sealed } of rows)
+        this.#expected.set(String(key), sealed ? undefined : String(sha256))
     await tables.insertRows(tx, table, rows)
     this.summary.rows += rows.length
   }
@@ -98,7 +100,10 @@ class Restoration {
   async #receive(key: string, content: Readable): Promise<void> {
     const staged = await this.#store.stage(content, Number.POSITIVE_INFINITY)
     this.#staged.set(key, staged)
-    if (staged.sha256 !== this.#expected.get(key))
+    if (!this.#expected.has(key) && !WITHOUT_ROWS.test(key))
+      throw new BackupError(`no row knows of the file ${key}`)
+    const expected = this.#expected.get(key)
+    if (expected !== undefined && staged.sha256 !== expected)
       throw new BackupError(`the file ${key} is damaged: its SHA-256 is ${staged.sha256}`)
     this.summary.blobs += 1
   }

@@ -23,6 +23,9 @@ export interface StagedBlob extends StagedBytes {
   path: string
 }
 
+/** Keys of sealed blobs that no row knows of: they are kept when the database is away. */
+export const WITHOUT_ROWS = /^errored-states\//
+
 /** First and last byte, both included. */
 export interface ByteRange {
   start: number

@@ -12,6 +12,8 @@ export interface Secrets {
   metricsToken: string | undefined
   /** A key for one purpose, derived from the server's secret key. */
   derive: (purpose: string) => Buffer
+  /** The same of the keys that it replaced. */
+  deriveOld: (purpose: string) => Buffer[]
   /** Keys that seal what is stored: the current one, then those that it replaced. */
   vaultKeys: readonly [Buffer, ...Buffer[]]
 }
@@ -35,8 +37,20 @@ export function readSecrets(environment: Record<string, string | undefined>, dat
     adminToken,
     metricsToken,
     derive: (purpose) => derive(key, purpose),
+    deriveOld: (purpose) => oldKeys.map((old) => derive(old, purpose)),
     vaultKeys: [derive(key, 'vault'), ...oldKeys.map((old) => derive(old, 'vault'))],
   }
+}
+
+/** The keys that seal what is stored, as they are: none is made where there is none. */
+export function readVaultKeys(
+  environment: Record<string, string | undefined>,
+  dataDir: string,
+): Secrets['vaultKeys'] {
+  const file = secretKeyFile(environment, dataDir)
+  if (file && !existsSync(file))
+    throw new ConfigError(`There is no secret key: neither PLINTH_SECRET_KEY, as for the server, nor ${file}`)
+  return readSecrets(environment, dataDir).vaultKeys
 }
 
 function derive(key: Buffer, purpose: string): Buffer {

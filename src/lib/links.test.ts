@@ -83,6 +83,12 @@ describe('links', () => {
 
   test('do not hold for a server with another key', () => {
     const others = new Links(Buffer.alloc(32, 2), () => 'https://plinth.example.com')
+    const heirs = new Links(Buffer.alloc(32, 2), () => 'https://plinth.example.com', [
+      Buffer.alloc(32, 3),
+      Buffer.alloc(32, 1),
+    ])
+    expect(heirs.verify(TARGET, expires, signature, NOW)).toEqual({})
+    expect(links.verify(TARGET, expires, parse(heirs.sign(TARGET, NOW, 60)).signature, NOW)).toBeUndefined()
     expect(others.verify(TARGET, expires, signature, NOW)).toBeUndefined()
   })
 })

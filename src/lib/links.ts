@@ -22,10 +22,13 @@ export interface LinkTarget {
  */
 export class Links {
   readonly #key: Buffer
+  readonly #oldKeys: readonly Buffer[]
   readonly #baseUrl: () => string
 
-  constructor(key: Buffer, baseUrl: () => string) {
+  /** Links that were signed with one of `oldKeys` still hold: runs that go on while the key changes have some. */
+  constructor(key: Buffer, baseUrl: () => string, oldKeys: readonly Buffer[] = []) {
     this.#key = key
+    this.#oldKeys = oldKeys
     this.#baseUrl = baseUrl
   }
 
@@ -33,7 +36,7 @@ export class Links {
   sign(target: LinkTarget, now: string, seconds: number, filename?: string): string {
     const expires = Math.floor(Date.parse(now) / 1000) + seconds
     const token = target.tokenId ? `.${target.tokenId}` : ''
-    const path = `/storage/${target.kind}/${target.id}/${expires}/${this.#signature(target, expires)}${token}`
+    const path = `/storage/${target.kind}/${target.id}/${expires}/${signature(this.#key, target, expires)}${token}`
     return this.#baseUrl() + path + (filename ? `/${encodeURIComponent(filename)}` : '')
   }
 
@@ -44,18 +47,21 @@ export class Links {
   verify(
     target: Omit<LinkTarget, 'tokenId'>,
     expires: string,
-    signature: string,
+    given: string,
     now: string,
   ): { tokenId: string | undefined } | undefined {
     if (!/^\d{1,12}$/.test(expires) || Date.parse(now) >= Number(expires) * 1000) return undefined
-    const [, digest = '', tokenId] = /^([\w-]+)(?:\.([\w-]+))?$/.exec(signature) ?? []
-    const expected = Buffer.from(this.#signature({ ...target, tokenId }, Number(expires)))
-    const given = Buffer.from(digest)
-    return given.length === expected.length && timingSafeEqual(given, expected) ? { tokenId } : undefined
+    const [, digest = '', tokenId] = /^([\w-]+)(?:\.([\w-]+))?$/.exec(given) ?? []
+    const bytes = Buffer.from(digest)
+    const holds = [this.#key, ...this.#oldKeys].some((key) => {
+      const expected = Buffer.from(signature(key, { ...target, tokenId }, Number(expires)))
+      return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+    })
+    return holds ? { tokenId } : undefined
   }
+}
 
-  #signature({ method, kind, id, tokenId }: LinkTarget, expires: number): string {
-    const parts = [method, kind, id, expires, ...(tokenId ? [tokenId] : [])]
-    return createHmac('sha256', this.#key).update(parts.join('\n')).digest('base64url')
-  }
+function signature(key: Buffer, { method, kind, id, tokenId }: LinkTarget, expires: number): string {
+  const parts = [method, kind, id, expires, ...(tokenId ? [tokenId] : [])]
+  return createHmac('sha256', key).update(parts.join('\n')).digest('base64url')
 }
