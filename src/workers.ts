@@ -4,6 +4,7 @@ import { Runner } from './engine/runner.ts'
 import { chooseSandbox } from './engine/sandbox.ts'
 import { Engines } from './engine/versions.ts'
 import { localChannel } from './features/executions/local-channel.ts'
+import * as terraformVersions from './features/terraform-versions/service.ts'
 
 /** Starts the server's own workers, which carry out runs; there are none where the configuration says so. */
 export async function startWorkers(services: Services): Promise<Runner | undefined> {
@@ -15,6 +16,7 @@ export async function startWorkers(services: Services): Promise<Runner | undefin
     mirror: runs.engineMirror,
     path: runs.enginePath,
   })
+  await terraformVersions.addFound(services, await engines.list())
   const runner = new Runner(localChannel(services), {
     workers: runs.workers,
     workDir: runs.workDir,

@@ -12,6 +12,17 @@ export interface RunVariable {
   priority?: boolean
 }
 
+/** What site administrators say of a version of the engine. */
+export interface EngineVersion {
+  version: string
+  /** Whether runs may use it. */
+  enabled: boolean
+  /** Whether it must be named to be used. */
+  beta: boolean
+  /** Where it is fetched from, by platforms such as `linux_amd64`; `sha` is the SHA-256 of the zip, hexadecimal. */
+  archives: { platform: string; url: string; sha: string }[]
+}
+
 /** All that a worker has to know to carry out one phase of a run. */
 export interface Assignment {
   executionId: string
@@ -36,6 +47,8 @@ export interface Assignment {
   workspace: { id: string; name: string; workingDirectory: string }
   /** A version, a constraint, or `latest`. */
   terraformVersion: string
+  /** Versions that are not as all others are; there need be none. */
+  engineVersions?: EngineVersion[]
   /** Variables of the configuration, the more important ones later. */
   terraformVariables: RunVariable[]
   environmentVariables: RunVariable[]

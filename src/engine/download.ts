@@ -12,6 +12,12 @@ import { PLATFORM } from './platform.ts'
 
 const DOWNLOAD_MS = 600_000
 
+/** A zip that has an engine, and its SHA-256. */
+export interface Archive {
+  url: string
+  sha: string
+}
+
 /** The versions that a mirror lists in its `index.json`, which there need not be. */
 export async function listMirror(mirror: string): Promise<string[]> {
   const index = await get(`${mirror}/index.json`)
@@ -20,26 +26,40 @@ export async function listMirror(mirror: string): Promise<string[]> {
   return Object.keys(index.versions ?? {})
 }
 
+/** The archive of a version for this machine, as the mirror's list of digests has it. */
+export async function findInMirror(mirror: string, version: string): Promise<Archive> {
+  const name = `terraform_${version}_${PLATFORM}.zip`
+  const sums = await (await get(`${mirror}/${version}/terraform_${version}_SHA256SUMS`)).text()
+  const sha = parseShasums(sums).get(name)
+  if (!sha) throw new Error(`the mirror has it for other platforms than ${PLATFORM}`)
+  return { url: `${mirror}/${version}/${name}`, sha }
+}
+
 /**
- * Fetches a version of the engine into `<directory>/<version>`, all of it or nothing. Its digest is checked before it
- * is unpacked. Throws an `EngineVersionError` that says what is wrong.
+ * Fetches an archive, and makes `target` a directory with the first of the programs `names` that is in it, all of it or
+ * nothing. Its digest is checked before it is unpacked. Throws an `EngineVersionError` that says what is wrong.
  */
-export async function downloadEngine(mirror: string, version: string, directory: string): Promise<void> {
-  const archive = `terraform_${version}_${PLATFORM}.zip`
-  const place = join(directory, newId('.download'))
-  await mkdir(join(place, version), { recursive: true })
+export async function downloadEngine(
+  version: string,
+  from: string,
+  find: () => Archive | Promise<Archive>,
+  names: readonly string[],
+  target: string,
+): Promise<void> {
+  const place = join(dirname(target), newId('.download'))
+  const unpacked = join(place, 'unpacked')
+  await mkdir(unpacked, { recursive: true })
   try {
-    const sums = await (await get(`${mirror}/${version}/terraform_${version}_SHA256SUMS`)).text()
-    const wanted = parseShasums(sums).get(archive)
-    if (!wanted) throw new Error(`the mirror has it for other platforms than ${PLATFORM}`)
-    const zip = join(place, archive)
-    const digest = await save(await get(`${mirror}/${version}/${archive}`), zip)
-    if (digest !== wanted) throw new Error(`${archive} has the digest ${digest}, and not ${wanted}`)
-    await unpack(zip, 'terraform', join(place, version, 'terraform'))
-    await install(join(place, version), join(directory, version))
+    const { url, sha } = await find()
+    const zip = join(place, 'archive.zip')
+    const digest = await save(await get(url), zip)
+    if (digest !== sha.toLowerCase())
+      throw new Error(`${withoutQuery(url)} has the digest ${digest}, and not ${sha}`)
+    await unpack(zip, names, unpacked)
+    await install(unpacked, target)
   } catch (error) {
     throw new EngineVersionError(
-      `engine version ${version} cannot be fetched from ${mirror}: ${(error as Error).message}`,
+      `engine version ${version} cannot be fetched from ${withoutQuery(from)}: ${(error as Error).message}`,
       { cause: error },
     )
   } finally {
@@ -48,14 +68,23 @@ export async function downloadEngine(mirror: string, version: string, directory:
 }
 
 async function get(url: string): Promise<Response> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) })
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`)
+  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) }).catch((error: Error) => {
+    const { code = error.name } = (error.cause ?? {}) as { code?: string }
+    throw new Error(`${withoutQuery(url)} cannot be reached (${code})`, { cause: error })
+  })
+  if (!response.ok) throw new Error(`${withoutQuery(url)} answers ${response.status}`)
   return response
+}
+
+/** An address for the logs of runs: what may hold a secret is left out. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
 }
 
 /** Writes a body into a file; returns its digest. */
 async function save(response: Response, path: string): Promise<string> {
-  if (!response.body) throw new Error(`${response.url} answers nothing`)
+  if (!response.body) throw new Error(`${withoutQuery(response.url)} answers nothing`)
   const hash = createHash('sha256')
   const digest = new Transform({
     transform(chunk, _encoding, done) {
@@ -67,15 +96,16 @@ async function save(response: Response, path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-async function unpack(zip: string, name: string, target: string): Promise<void> {
+async function unpack(zip: string, names: readonly string[], directory: string): Promise<void> {
   const archive = await openPromise(zip, { lazyEntries: true, autoClose: false })
   try {
     for await (const entry of archive.eachEntry()) {
-      if (entry.fileName !== name) continue
-      await pipeline(await archive.openReadStreamPromise(entry), createWriteStream(target, { mode: 0o755 }))
+      if (!names.includes(entry.fileName)) continue
+      const program = createWriteStream(join(directory, entry.fileName), { mode: 0o755 })
+      await pipeline(await archive.openReadStreamPromise(entry), program)
       return
     }
-    throw new Error(`the archive has no ${name}`)
+    throw new Error(`the archive has no ${names.join(' or ')}`)
   } finally {
     archive.close()
   }
@@ -83,7 +113,6 @@ async function unpack(zip: string, name: string, target: string): Promise<void> 
 
 /** What another process has put there in the meantime is the same. */
 async function install(source: string, target: string): Promise<void> {
-  await mkdir(dirname(target), { recursive: true })
   await rename(source, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
   })

@@ -32,6 +32,7 @@ export async function recordOwner(
   const harmless: Assignment = {
     ...assignment,
     ...{ terraformVariables: [], environmentVariables: [], sshKey: undefined, token: '' },
+    engineVersions: [],
     run: { ...assignment.run, variables: [] },
   }
   const owner: Owner = { pid: process.pid, assignment: harmless, ...(state && { state }) }

@@ -63,7 +63,8 @@ export function lockFileOf({ cwd }: ReadyJob): string {
 
 async function chooseEngine({ assignment, channel, options, output, signal }: Job): Promise<EngineBinary> {
   try {
-    const engine = await options.engines.resolve(assignment.terraformVersion)
+    const { terraformVersion, engineVersions } = assignment
+    const engine = await options.engines.resolve(terraformVersion, engineVersions)
     await output.print(preamble(engine.version, PLATFORM))
     const report = { terraformVersion: engine.version, sandbox: options.sandbox }
     await retry(() => channel.report(assignment.executionId, report), { signal })

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ZipFile } from 'yazl'
 import { temporaryDirectory } from '../../test/engine/bench.ts'
 import { testWithTerraform } from '../../test/terraform.ts'
+import type { EngineVersion } from './channel.ts'
 import { PLATFORM } from './platform.ts'
 import { Engines } from './versions.ts'
 
@@ -141,5 +142,114 @@ describe('engines of a mirror', () => {
       expect(existsSync(join(directory, '1.9.8'))).toBe(false)
       expect(readdirSync(directory)).toEqual([])
     }
+  })
+})
+
+describe('versions of site administrators', () => {
+  /** A version with an archive for this machine and one for another. */
+  const special = (version: string, url: string, sha: string, others: object = {}): EngineVersion => ({
+    version,
+    enabled: true,
+    beta: false,
+    archives: [
+      { platform: 'plan9_arm', url: `${url}.plan9`, sha: '0'.repeat(64) },
+      { platform: PLATFORM, url, sha },
+    ],
+    ...others,
+  })
+
+  const disabled = (version: string): EngineVersion => ({
+    version,
+    enabled: false,
+    beta: false,
+    archives: [],
+  })
+
+  /** A server with a zip of an engine; what it is called, and its digest. */
+  async function publish(files: Record<string, string>) {
+    const zip = await makeZip(files)
+    const { url, asked } = await startMirror({ '/terraform': zip, '/terraform?key=s3cret': zip })
+    return { url, asked, sha: createHash('sha256').update(zip).digest('hex') }
+  }
+
+  test('are fetched from where they are, once, and beat what is here by the same version', async () => {
+    const { url, asked, sha } = await publish({ 'LICENSE.txt': '', tofu: IDLE })
+    const { directory, engines } = await open()
+    install(directory, '1.9.8')
+    const old = install(directory, '1.9.7')
+    const offer = [special('1.9.8', url, sha.toUpperCase())]
+    const binary = join(directory, `sha256-${sha}`, 'tofu')
+    const other = await Engines.open({ directory, mirror: undefined, path: '' })
+    const wants = [engines, engines, engines, other].map((each) => each.resolve('latest', offer))
+    expect(await Promise.all(wants)).toEqual(wants.map(() => ({ version: '1.9.8', binary })))
+    expect(readFileSync(binary, 'utf8')).toBe(IDLE)
+    expect(asked.get('/terraform')).toBe(2)
+    expect(await engines.resolve('1.9.8', offer)).toEqual({ version: '1.9.8', binary })
+    expect(asked.get('/terraform')).toBe(2)
+    expect(readdirSync(directory)).toEqual(['1.9.7', '1.9.8', `sha256-${sha}`])
+    expect(await engines.resolve('< 1.9.8', offer)).toEqual({ version: '1.9.7', binary: old })
+    expect(await engines.list()).toEqual(['1.9.7', '1.9.8'])
+  })
+
+  test('are another engine once their digest is another', async () => {
+    const [first, second] = [await publish({ terraform: IDLE }), await publish({ terraform: '#!/bin/sh\n:' })]
+    const { engines } = await open()
+    const one = await engines.resolve('1.9.8', [special('1.9.8', first.url, first.sha)])
+    const two = await engines.resolve('1.9.8', [special('1.9.8', second.url, second.sha)])
+    expect([one, two].map(({ binary }) => readFileSync(binary, 'utf8'))).toEqual([IDLE, '#!/bin/sh\n:'])
+  })
+
+  test('are not taken when they are not what they should be', async () => {
+    const { url, sha } = await publish({ terraform: IDLE })
+    const empty = await publish({ README: '' })
+    const gone = url.replace('/terraform', '/none?key=s3cret')
+    const bad: [EngineVersion, RegExp][] = [
+      [
+        special('1.9.8', `${url}?key=s3cret`, '0'.repeat(64)),
+        new RegExp(`has the digest ${sha}, and not 0+$`),
+      ],
+      [special('1.9.8', empty.url, empty.sha), /the archive has no terraform or tofu$/],
+      [special('1.9.8', gone, sha), /\/none answers 404$/],
+      [special('1.9.8', 'http://127.0.0.1:1/x?key=s3cret', sha), /\/x cannot be reached \(/],
+    ]
+    for (const [version, reason] of bad) {
+      const { directory, engines } = await open()
+      const refused = engines.resolve('latest', [version])
+      await expect(refused).rejects.toThrow(reason)
+      await expect(refused).rejects.toThrow(/^engine version 1\.9\.8 cannot be fetched from (?!.*s3cret)/)
+      expect(readdirSync(directory)).toEqual([])
+    }
+  })
+
+  test('that are disabled are not chosen, and refused when they are asked for', async () => {
+    const { url } = await startMirror({
+      ...(await release('1.9.6')),
+      '/terraform/index.json': JSON.stringify({ versions: { '1.9.6': {}, '1.9.7': {} } }),
+    })
+    const { directory, engines } = await open(url)
+    for (const version of ['1.8.0', '1.9.8']) install(directory, version)
+    const off = ['1.9.8', '1.9.7'].map(disabled)
+    expect(await engines.resolve('latest', off)).toMatchObject({ version: '1.8.0' })
+    expect(await engines.resolve('~> 1.9.0', off)).toMatchObject({ version: '1.9.6' })
+    const reason = /^engine version 1\.9\.8 is disabled by the administrators of the site; change the version/
+    await expect(engines.resolve('v1.9.8', off)).rejects.toThrow(reason)
+    await expect(engines.resolve('> 1.9.7', off)).rejects.toThrow(reason)
+    await expect(engines.resolve('1.9.7', off)).rejects.toThrow('engine version 1.9.7 is disabled')
+    const archive = special('1.9.8', 'http://127.0.0.1:1/', '0'.repeat(64), { enabled: false })
+    await expect(engines.resolve('1.9.8', [archive])).rejects.toThrow(reason)
+  })
+
+  test('that are no releases must be named, and those for other machines come from where all do', async () => {
+    const { directory, engines } = await open()
+    for (const version of ['1.8.0', '1.9.8']) install(directory, version)
+    const beta = [{ ...disabled('1.9.8'), enabled: true, beta: true }]
+    expect(await engines.resolve('latest', beta)).toMatchObject({ version: '1.8.0' })
+    expect(await engines.resolve('1.9.8', beta)).toMatchObject({ version: '1.9.8' })
+    const elsewhere = special('1.9.8', 'http://127.0.0.1:1/', '0'.repeat(64))
+    const [first] = elsewhere.archives
+    const offer = [{ ...elsewhere, archives: first ? [first] : [] }]
+    expect(await engines.resolve('latest', offer)).toMatchObject({
+      binary: join(directory, '1.9.8/terraform'),
+    })
   })
 })

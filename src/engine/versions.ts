@@ -3,9 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import semver from 'semver'
+import type { EngineVersion } from './channel.ts'
 import { EngineVersionError, newest, parseWanted } from './constraints.ts'
-import { downloadEngine, listMirror } from './download.ts'
+import { type Archive, downloadEngine, findInMirror, listMirror } from './download.ts'
 import { findOnPath, isExecutable, SYSTEM_PATH } from './path.ts'
+import { type Rules, rulesOf } from './version-rules.ts'
 
 /** A program that carries out runs. */
 export interface EngineBinary {
@@ -45,52 +47,83 @@ export class Engines {
     return this.#sources.directory
   }
 
-  /**
-   * The engine for what a workspace asks for: `latest`, a constraint or a version. What is here comes first; a mirror
-   * is asked only when nothing here will do. Throws an `EngineVersionError`.
-   */
-  async resolve(setting: string): Promise<EngineBinary> {
-    const wanted = parseWanted(setting)
-    const local = await this.#list()
-    const found = newest([...local.keys()], wanted)
-    if (found) return { version: found, binary: local.get(found) as string }
-    const { mirror, directory } = this.#sources
-    const version = mirror && (wanted.exact ?? newest(await listValid(mirror), wanted))
-    if (!mirror || !version) throw new EngineVersionError(this.#explain(setting, [...local.keys()]))
-    await this.#download(mirror, version)
-    return { version, binary: join(directory, version, 'terraform') }
+  /** The versions that are on this machine. */
+  async list(): Promise<string[]> {
+    return [...(await this.#local()).keys()].filter((version) => semver.valid(version) === version)
   }
 
-  /** By version. */
-  async #list(): Promise<Map<string, string>> {
+  /**
+   * The engine for what a workspace asks for: `latest`, a constraint or a version. What is here, or has an archive of
+   * its own in `special`, comes first; a mirror is asked only when nothing of it will do. Throws an
+   * `EngineVersionError`.
+   */
+  async resolve(setting: string, special: readonly EngineVersion[] = []): Promise<EngineBinary> {
+    const wanted = parseWanted(setting)
+    const rules = rulesOf(wanted, special)
+    if (rules.exact) rules.refuseDisabled([rules.exact])
+    const local = await this.#local()
+    const known = [...new Set([...local.keys(), ...rules.archives.keys()])]
+    const version = newest(known, rules)
+    const archive = version && rules.archives.get(version)
+    if (archive) return this.#fetchArchive(version, archive)
+    if (version) return { version, binary: local.get(version) as string }
+    return this.#fetchFromMirror(setting, rules, known)
+  }
+
+  /** Binaries by version. */
+  async #local(): Promise<Map<string, string>> {
     const { directory } = this.#sources
     const names = await readdir(directory).catch(() => [])
     const found = new Map<string, string>()
     if (this.#default) found.set(this.#default.version, this.#default.binary)
     for (const version of names.filter((name) => semver.valid(name) === name)) {
-      const binary = NAMES.map((name) => join(directory, version, name)).find(isExecutable)
+      const binary = programIn(join(directory, version))
       if (binary) found.set(version, binary)
     }
     return found
   }
 
-  /** Runs that want the same version at the same moment wait for one download. */
-  #download(mirror: string, version: string): Promise<void> {
-    const known = this.#downloads.get(version)
-    if (known) return known
-    const download = downloadEngine(mirror, version, this.#sources.directory).finally(() =>
-      this.#downloads.delete(version),
+  async #fetchFromMirror(setting: string, rules: Rules, known: readonly string[]): Promise<EngineBinary> {
+    const { mirror, directory } = this.#sources
+    const version = mirror && (rules.exact ?? newest(await listValid(mirror), rules))
+    if (!version) rules.refuseDisabled(known)
+    if (!mirror || !version) throw new EngineVersionError(this.#explain(setting, known))
+    const target = join(directory, version)
+    await this.#once(target, () =>
+      downloadEngine(version, mirror, () => findInMirror(mirror, version), ['terraform'], target),
     )
-    this.#downloads.set(version, download)
+    return { version, binary: join(target, 'terraform') }
+  }
+
+  /** It is kept by its digest: whoever changes that gets another engine, and what is here by the version stays. */
+  async #fetchArchive(version: string, archive: Archive): Promise<EngineBinary> {
+    const target = join(this.#sources.directory, `sha256-${archive.sha.toLowerCase()}`)
+    if (!programIn(target)) {
+      await this.#once(target, () => downloadEngine(version, archive.url, () => archive, NAMES, target))
+    }
+    return { version, binary: programIn(target) as string }
+  }
+
+  /** Runs that want the same at the same moment wait for one download. */
+  #once(target: string, fetch: () => Promise<void>): Promise<void> {
+    const known = this.#downloads.get(target)
+    if (known) return known
+    const download = fetch().finally(() => this.#downloads.delete(target))
+    this.#downloads.set(target, download)
     return download
   }
 
-  #explain(setting: string, here: readonly string[]): string {
+  #explain(setting: string, known: readonly string[]): string {
     const { directory, mirror } = this.#sources
-    const known = here.length > 0 ? `here are ${[...here].sort(semver.compare).join(', ')}` : 'here is none'
+    const here = known.length > 0 ? `here are ${[...known].sort(semver.compare).join(', ')}` : 'here is none'
     const where = mirror ? `, and ${mirror} has none that will do` : ''
-    return `engine version ${setting || 'latest'} is not available; ${known}${where}. Put it into ${join(directory, '<version>', 'terraform')}, configure a mirror, or change the version of the workspace`
+    return `engine version ${setting || 'latest'} is not available; ${here}${where}. Put it into ${join(directory, '<version>', 'terraform')}, configure a mirror, or change the version of the workspace`
   }
+}
+
+/** The path of the engine in its directory. */
+function programIn(directory: string): string | undefined {
+  return NAMES.map((name) => join(directory, name)).find(isExecutable)
 }
 
 async function listValid(mirror: string): Promise<string[]> {

@@ -18,7 +18,22 @@ export const Registered = Exactly(
   { title: 'RegisteredAgent' },
 )
 
-const Variable = Exactly({ key: Type.String(), value: Type.String(), hcl: Flag, sensitive: Flag })
+const Variable = Exactly({
+  key: Type.String(),
+  value: Type.String(),
+  hcl: Flag,
+  sensitive: Flag,
+  priority: Type.Optional(Flag),
+})
+
+const EngineVersion = Exactly({
+  version: Type.String(),
+  enabled: About('Whether runs may use it.', Type.Boolean()),
+  beta: About('Whether it must be named to be used.', Type.Boolean()),
+  archives: Type.Array(Exactly({ platform: Type.String(), url: Type.String(), sha: Type.String() }), {
+    description: 'Where it is fetched from, with the SHA-256 of the archive; elsewhere when there are none.',
+  }),
+})
 
 const Run = Exactly({
   id: Type.String(),
@@ -43,6 +58,9 @@ export const ShownAssignment = Type.Object(
     project: Type.String(),
     workspace: Exactly({ id: Type.String(), name: Type.String(), workingDirectory: Type.String() }),
     terraformVersion: Type.String({ description: 'A version, a constraint, or `latest`.' }),
+    engineVersions: Type.Optional(
+      Type.Array(EngineVersion, { description: 'Versions of the engine that are not as all others are.' }),
+    ),
     terraformVariables: Type.Array(Variable),
     environmentVariables: Type.Array(Variable),
     sshKey: Type.Optional(Type.String({ description: 'A private key for fetching modules.' })),

@@ -5,6 +5,7 @@ import * as applies from '../applies/service.ts'
 import type { Run } from '../runs/service.ts'
 import * as runs from '../runs/service.ts'
 import * as sshKeys from '../ssh-keys/service.ts'
+import * as terraformVersions from '../terraform-versions/service.ts'
 import * as tokens from '../tokens/service.ts'
 import * as varsets from '../varsets/service.ts'
 import type { Workspace } from '../workspaces/service.ts'
@@ -27,6 +28,7 @@ export async function assignmentOf(tx: Ctx, execution: Execution, run: Run): Pro
     project: workspace.projectName,
     workspace: partsOf(workspace),
     terraformVersion: run.terraformVersion,
+    engineVersions: await terraformVersions.listSpecial(tx),
     terraformVariables: variables.terraform,
     environmentVariables: variables.environment,
     sshKey: await sshKeys.privateKeyOf(tx, workspace),

@@ -3,6 +3,7 @@ import { authorizeSiteAdmin } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
+import type { EngineVersion } from '../../engine/channel.ts'
 import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
@@ -60,12 +61,15 @@ async function reread(ctx: Ctx, id: string): Promise<TerraformVersion> {
   return version
 }
 
-/** The versions that runs may use, the highest first, with where to fetch them from if not from where all are. */
-export async function enabledVersions(
-  ctx: Ctx,
-): Promise<{ version: string; beta: boolean; archs: Architecture[] }[]> {
-  const versions = await store.listEnabled(ctx.db)
-  return versions.map((each) => ({ version: each.version, beta: each.beta, archs: archsOf(each) }))
+/** What workers must know: the versions that runs may not use, must name, or get from a place of their own. */
+export async function listSpecial(ctx: Ctx): Promise<EngineVersion[]> {
+  const versions = await store.listSpecial(ctx.db)
+  return versions.map(({ version, enabled, beta, archs }) => ({
+    version,
+    enabled,
+    beta,
+    archives: archsOf({ archs }).map(({ os, arch, url, sha }) => ({ platform: `${os}_${arch}`, url, sha })),
+  }))
 }
 
 const DEFAULTS = { official: false, enabled: true, beta: false, deprecated: false, deprecatedReason: null }

@@ -34,8 +34,17 @@ export function list(db: Db, { version, text }: TerraformVersionFilter, page: Pa
   return paginate(versions.orderBy('rank', 'desc').orderBy('createdAt', 'desc').orderBy('id'), page)
 }
 
-export function listEnabled(db: Db): Promise<TerraformVersion[]> {
-  return select(db).where('enabled', '=', true).orderBy('rank', 'desc').orderBy('id').execute()
+/** Those that are not as versions are by default, the highest first. */
+export function listSpecial(
+  db: Db,
+): Promise<Pick<TerraformVersion, 'version' | 'enabled' | 'beta' | 'archs'>[]> {
+  return db
+    .selectFrom('terraformVersions')
+    .select(['version', 'enabled', 'beta', 'archs'])
+    .where((eb) => eb.or([eb('enabled', '=', false), eb('beta', '=', true), eb('archs', '!=', '[]')]))
+    .orderBy('rank', 'desc')
+    .orderBy('id')
+    .execute()
 }
 
 export function find(db: Db, id: string): Promise<TerraformVersion | undefined> {

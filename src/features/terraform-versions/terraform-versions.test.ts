@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { expectStatus, onEachDialect, violations } from '../../../test/harness.ts'
 import { asSecondServer } from '../../../test/jobs.ts'
 import { document, newVersionOfEngine, newWorkspace } from '../../../test/resources.ts'
-import { addFound, enabledVersions } from './service.ts'
+import { addFound, listSpecial } from './service.ts'
 
 const LIST = '/api/v2/admin/terraform-versions'
 
@@ -155,20 +155,28 @@ onEachDialect('terraform versions', (server) => {
     expect((await server.admin.delete(`${LIST}/${id}`)).status).toBe(204)
   })
 
-  test('that are enabled may be used, those that a server has found on its machine among them', async () => {
-    const { url, sha } = archive('amd64', '1')
+  test('that are not as all others are told to workers; those that a server has found are added', async () => {
+    const { url, sha } = archive('arm64', '1')
     await add({ version: '6.0.1', enabled: false })
-    await add({ version: '6.0.0', beta: true, url, sha })
+    await add({ version: '6.0.0', beta: true, archs: [archive('arm64', '1')] })
+    await add({ version: '6.0.3' })
     await asSecondServer(server, async (ctx) => {
       await addFound(ctx, ['6.0.1', '6.0.2'])
       await addFound(ctx, ['6.0.2'])
       await addFound(ctx, [])
-      const enabled = (await enabledVersions(ctx)).filter(({ version }) => version.startsWith('6.0'))
-      expect(enabled).toEqual([
-        { version: '6.0.2', beta: false, archs: [] },
-        { version: '6.0.0', beta: true, archs: [{ url, sha, os: 'linux', arch: 'amd64' }] },
+      const special = (await listSpecial(ctx)).filter(({ version }) => version.startsWith('6.0'))
+      expect(special).toEqual([
+        { version: '6.0.1', enabled: false, beta: false, archives: [] },
+        {
+          version: '6.0.0',
+          enabled: true,
+          beta: true,
+          archives: [{ platform: 'linux_arm64', url, sha }],
+        },
       ])
     })
+    const all = versionsOf(await server.admin.get(`${LIST}?search[version]=6.0`))
+    expect(all.filter((version) => version.startsWith('6.0'))).toEqual(['6.0.3', '6.0.2', '6.0.1', '6.0.0'])
   })
 
   test('race: of several that are the same exactly one is added', async () => {
