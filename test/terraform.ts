@@ -33,16 +33,19 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** The CLI waits more than it works; beside other tests it waits longer. */
+const PATIENCE_MS = 60_000
+
 /** Declares a test that drives the real CLI, and gives it the binary's path. */
 export function testWithTerraform(
   name: string,
   run: (terraform: string) => Promise<void>,
-  timeout?: number,
+  timeout = PATIENCE_MS,
 ): void {
   const terraform = findTerraform()
   const options = {
     meta: { needs: `that drive the real CLI: ${MISSING}` },
-    ...(timeout !== undefined && { timeout }),
+    timeout,
   }
   test.skipIf(!terraform && !process.env['CI'])(name, options, async () => {
     if (!terraform) throw new Error(MISSING)

@@ -51,6 +51,7 @@ onEachDialect(
         const { organization, terminal } = await start(binary, 'apply', '-auto-approve')
         await terminal.untilShown('slow: Provisioning with')
         terminal.press(INTERRUPT)
+        await terminal.untilShown('Interrupt received')
         terminal.press(INTERRUPT)
         await terminal.ended
         await untilRun(organization.owner, (await lastRun(organization)).id, ['canceled'])
