@@ -166,14 +166,16 @@ export function produce(
 }
 
 /** Makes the state of an apply the workspace's, unless it cannot be accepted. */
-export function saveState(
+export async function saveState(
   ctx: Ctx,
   worker: Worker,
   id: string,
-  staged: StagedBytes,
-  stagedJson: StagedBytes | undefined,
+  raw: StagedBytes,
+  json: StagedBytes | undefined,
 ): Promise<void> {
-  return inTransaction(ctx, async (tx) => {
+  await getHeld(ctx, worker, id)
+  const received = { raw, json, file: await stateVersions.inspect(raw) }
+  await inTransaction(ctx, async (tx) => {
     const { workspaceId, runId } = await getHeld(tx, worker, id)
     await workspaces.hold(tx, workspaceId)
     await getHeld(tx, worker, id)
@@ -185,7 +187,7 @@ export function saveState(
       userId: run.confirmedByUserId ?? run.createdByUserId,
       teamId: run.createdByTeamId,
     }
-    await stateVersions.saveOfRun(tx, maker, staged, stagedJson)
+    await stateVersions.saveOfRun(tx, maker, received)
   })
 }
 

@@ -1,14 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { Permission } from '../../auth/permissions.ts'
-import type { StagedBytes } from '../../blobs/blob-store.ts'
 import type { Ctx } from '../../context.ts'
 import type { Db } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
-import type { StateFile } from '../../lib/state-file.ts'
 import * as workspaces from '../workspaces/service.ts'
 import { save } from './acceptance.ts'
-import { inspect } from './inspection.ts'
+import type { ReceivedState } from './inspection.ts'
 import type { StateVersion } from './store.ts'
 import * as store from './store.ts'
 
@@ -80,20 +78,15 @@ export function listIdsOfRun(db: Db, runId: string): Promise<string[]> {
 }
 
 /**
- * Saves what the apply of a run has left, if the run holds the workspace; the caller has authorized it. Throws 409
- * when the state does not follow the current one, and 422 when it is none. `file` is what `inspect` has found, which
- * should be asked before the transaction begins.
+ * Saves what the apply of a run has left, if the run holds the workspace; the caller has authorized it, and inspected
+ * the state before the transaction began. Throws 409 when it does not follow the current one.
  */
 export async function saveOfRun(
   tx: Ctx,
   maker: { workspaceId: string; runId: string; userId: string | null; teamId: string | null },
-  raw: StagedBytes,
-  json: StagedBytes | undefined,
-  file?: StateFile,
+  received: ReceivedState,
 ): Promise<void> {
-  const found = file ?? (await inspect(raw))
-  const { serial, lineage = '', md5 } = found
+  const { serial, lineage = '', md5 } = received.file
   if (serial === undefined) throw new AppError('unprocessable', 'This is not a state: it has no serial.')
-  const announced = { serial, lineage, md5, force: false }
-  await save(tx, { ...maker, isRun: true }, announced, { raw, file: found, json })
+  await save(tx, { ...maker, isRun: true }, { serial, lineage, md5, force: false }, received)
 }
