@@ -8,6 +8,7 @@ import {
   WireAgent,
 } from '../../../test/agents.ts'
 import { expectStatus, onEachDialect, pointers, type TestOrganization } from '../../../test/harness.ts'
+import { document, newVersionOfEngine } from '../../../test/resources.ts'
 import { newRun, readLog, untilRun } from '../../../test/runs.ts'
 
 const COUNTS = { additions: 1, changes: 0, destructions: 0, imports: 0 }
@@ -34,6 +35,10 @@ onEachDialect(
     test('carries a plan and its apply from the queue to the end', async () => {
       const { organization, owner, poolId, agent } = await start()
       const workspace = await newAgentWorkspace(organization, poolId)
+      const { data } = newVersionOfEngine()
+      const archive = { url: 'https://releases.example.com/engine.zip', sha: 'a'.repeat(64) }
+      const body = document('terraform-versions', { ...data.attributes, ...archive })
+      expectStatus(await server.admin.post('/api/v2/admin/terraform-versions', body), 201)
       const run = await newRun(owner, workspace.id, { variables: [{ key: 'a', value: '"b"' }] })
       const plan = await agent.claim()
       expect(plan).toMatchObject({
@@ -42,6 +47,9 @@ onEachDialect(
         run: { id: run.id, isDestroy: false, variables: [{ key: 'a', value: '"b"' }] },
         organization: organization.name,
         project: 'Default Project',
+        engineVersions: expect.arrayContaining([
+          expect.objectContaining({ archives: [{ platform: 'linux_amd64', ...archive }] }),
+        ]),
         workspace: { id: workspace.id, name: workspace.attributes.name, workingDirectory: '' },
         serverUrl: server.url,
         token: expect.stringMatching(/^plinth_/),
