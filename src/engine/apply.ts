@@ -25,7 +25,7 @@ export async function apply(job: ReadyJob): Promise<Outcome> {
   if (stop.reason === 'lost') throw new LostExecution()
   const { counts } = tally
   if (saved && saved.kept !== 'as-state') {
-    const error = `The state could not be saved: ${saved.reason}. ${WHERE[saved.kept]}`
+    const error = `The state could not be saved: ${saved.reason?.replace(/\.$/, '')}. ${WHERE[saved.kept]}`
     await output.say('error', error)
     return { status: 'errored', error, counts }
   }
