@@ -350,8 +350,40 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   downloadJsonStateByName: LINK,
 
   // Applies, of which there are none yet
-  showApply: [],
-  showErroredState: [],
+  showApply: READERS,
+  showErroredState: READERS,
+  uploadErroredState: LINK,
+  downloadErroredState: LINK,
+  downloadErroredStateByName: LINK,
+
+  // Plans
+  showPlan: READERS,
+  showPlanJson: READERS,
+  showPlanJsonOfRun: READERS,
+  showRedactedPlanJson: READERS,
+  showRedactedPlanJsonOfRun: READERS,
+  showPlanSchema: READERS,
+  showPlanSchemaOfRun: READERS,
+  downloadPlanJson: LINK,
+  downloadPlanJsonByName: LINK,
+  downloadRedactedPlanJson: LINK,
+  downloadRedactedPlanJsonByName: LINK,
+  downloadPlanSchema: LINK,
+  downloadPlanSchemaByName: LINK,
+
+  // Runs
+  createRun: LOCKS,
+  showRun: READERS,
+  listRunsOfWorkspace: READERS,
+  listRunsOfOrganization: MEMBERS,
+  showQueuePosition: READERS,
+  showRunQueue: MEMBERS,
+  showCapacity: READERS,
+  applyRun: LOCKS,
+  discardRun: LOCKS,
+  cancelRun: LOCKS,
+  forceCancelRun: LOCKS,
+  forceExecuteRun: LOCKS,
 }
 
 const NAMES: Partial<Record<Caller, string>> = {

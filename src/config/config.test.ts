@@ -22,6 +22,19 @@ describe('the configuration', () => {
       abandonedDraftDays: 30,
       registryQuotaBytes: 0,
       metricsListen: undefined,
+      maxStateBytes: 268_435_456,
+      runs: {
+        workers: 2,
+        organizationConcurrency: 10,
+        sandbox: 'auto',
+        workDir: join(data, 'runs'),
+        enginesDir: join(data, 'engines'),
+        engineMirror: undefined,
+        enginePath: '',
+        environment: {},
+        planTimeout: 7200,
+        applyTimeout: 86_400,
+      },
     })
   })
 
@@ -78,6 +91,16 @@ describe('the configuration', () => {
     ['PLINTH_PUBLIC_PROVIDER_CURATION', 'false', { publicProviderCuration: false }],
     ['PLINTH_PUBLIC_PROVIDER_CURATION', '0', { publicProviderCuration: false }],
     ['PLINTH_MAX_UPLOAD_BYTES', '1048576', { maxUploadBytes: 1_048_576 }],
+    ['PLINTH_RUN_WORKERS', '0', { runs: { workers: 0 } }],
+    ['PLINTH_ORGANIZATION_CONCURRENCY', '3', { runs: { organizationConcurrency: 3 } }],
+    ['PLINTH_SANDBOX', 'bwrap', { runs: { sandbox: 'bwrap' } }],
+    [
+      'PLINTH_ENGINE_MIRROR',
+      'https://mirror.example.com/terraform',
+      { runs: { engineMirror: 'https://mirror.example.com/terraform' } },
+    ],
+    ['PLINTH_RUN_ENVIRONMENT', 'HTTPS_PROXY, SSL_CERT_FILE', { runs: { environment: {} } }],
+    ['PLINTH_MAX_STATE_BYTES', '1024', { maxStateBytes: 1024 }],
     ['PLINTH_REGISTRY_QUOTA_BYTES', '5368709120', { registryQuotaBytes: 5_368_709_120 }],
   ]
   test.each(good)('reads %s=%s', (variable, text, part) => {
@@ -100,6 +123,11 @@ describe('the configuration', () => {
     ['PLINTH_RATE_LIMIT', '-1x7q', 'fast-x7q', '1.5', '1e3', ' 7'],
     ['PLINTH_PUBLIC_PROVIDER_CURATION', 'yes-x7q', 'ON', '2'],
     ['PLINTH_REGISTRY_QUOTA_BYTES', '5GB-x7q', '-1'],
+    ['PLINTH_RUN_WORKERS', '-1', '1.5', 'many-x7q'],
+    ['PLINTH_ORGANIZATION_CONCURRENCY', '0', '-1', 'many-x7q'],
+    ['PLINTH_SANDBOX', 'docker-x7q', 'BWRAP'],
+    ['PLINTH_ENGINE_MIRROR', 'ftp://x7q', 'x7q'],
+    ['PLINTH_RUN_ENVIRONMENT', 'A-B-x7q', 'PLINTH_SECRET_KEY', '1A'],
     ['PLINTH_MAX_UPLOAD_BYTES', '500MB-x7q', '-5', '9'.repeat(16)],
   ]
   const cases = bad.flatMap(([variable, ...texts]) => texts.map((text) => [variable, text] as const))

@@ -116,7 +116,7 @@ function prepare(services: Services, request: FastifyRequest): void {
   request.href = services.baseUrl + request.url
 }
 
-/** PostgreSQL keeps no such text. */
+/** Not every database keeps such a text. */
 const NUL = 'The request contains a NUL character, which no text can have.'
 
 /** No path leads to anything with it; queries are looked at where something reads them. */

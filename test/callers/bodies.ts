@@ -1,6 +1,7 @@
 import { type Client, unique } from '../harness.ts'
 import { makeKey } from '../registry.ts'
 import { bindings, document, newProject, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
+import { runDocument, uploadConfiguration } from '../runs.ts'
 import { announcement, rawState } from '../states.ts'
 import type { Cast } from './cast.ts'
 import type { Params } from './objects.ts'
@@ -43,6 +44,11 @@ const user = () => ({ username: `u-${unique()}`, email: `${unique()}@example.com
 
 /** By the id of the operation; all others need no body. */
 const BODIES: Record<string, Make> = {
+  createRun: async ({ organization: { owner, path } }) => {
+    const { id } = await newWorkspace(owner, path)
+    await uploadConfiguration(owner, id)
+    return runDocument(id)
+  },
   createAgentPool: named('agent-pools'),
   updateAgentPool: () => document('agent-pools', {}),
   createAgentPoolAuthenticationToken: description,

@@ -1,4 +1,4 @@
-import { newPool, queueRun, WireAgent } from '../agents.ts'
+import { newAgentToken, newPool, queueRun, WireAgent } from '../agents.ts'
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
 import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
 import {
@@ -136,6 +136,46 @@ const aRun: Make = async ({ organization: { owner, path } }) => {
   return newRun(owner, workspace.id)
 }
 
+const planOf: Make = async (cast, caller) => {
+  const run = (await aRun(cast, caller)) as unknown as { relationships: { plan: { data: Params } } }
+  return run.relationships.plan.data
+}
+
+const applyOf: Make = async (cast, caller) => {
+  const run = (await aRun(cast, caller)) as unknown as { relationships: { apply: { data: Params } } }
+  return run.relationships.apply.data
+}
+
+/** A run whose plan waits to be confirmed, and what the worker of its apply was told if it is applied at once. */
+async function planned({ server, organization }: Cast, attributes: object = {}) {
+  const poolId = await newPool(organization)
+  const { secret } = await newAgentToken(organization, poolId)
+  const agent = await WireAgent.register(server, secret)
+  const run = await queueRun(organization, poolId, attributes)
+  const { executionId } = await agent.claim()
+  expectStatus(await agent.say(executionId, 'finish', { status: 'finished', hasChanges: true }), 204)
+  return { run, agent }
+}
+
+const aPlannedRun: Make = async (cast) => (await planned(cast)).run
+
+/** An apply that could not save its state. */
+const anErroredApply: Make = async (cast) => {
+  const { run, agent } = await planned(cast, { 'auto-apply': true })
+  const { executionId, recoveryUrl } = await agent.claim()
+  await fetch(recoveryUrl, { method: 'PUT', body: '{}' })
+  expectStatus(await agent.say(executionId, 'finish', { status: 'errored' }), 204)
+  return run.relationships.apply.data
+}
+
+/** A run that waits for the owner to unlock its workspace. */
+const aWaitingRun: Make = async ({ organization: { owner, path } }) => {
+  const workspace = await newWorkspace(owner, path)
+  await uploadConfiguration(owner, workspace.id)
+  await lock(owner, workspace.id)
+  return newRun(owner, workspace.id)
+}
+
 const aComment: Make = async (cast, caller) => {
   const { id } = await aRun(cast, caller)
   const { owner } = cast.organization
@@ -219,7 +259,8 @@ const OBJECTS: Record<string, Make> = {
     createdId(server.admin.post('/api/v2/admin/terraform-versions', newVersionOfEngine())),
   '/api/v2/agent-pools/{id}': anAgentPool,
   '/api/v2/agents/{id}': anExitedAgent,
-  '/api/v2/applies/{id}': async () => ({ id: 'apply-1' }),
+  '/api/v2/applies/{id}': applyOf,
+  '/api/v2/applies/{id}/errored-state': anErroredApply,
   '/api/v2/authentication-tokens/{id}': withToken('authentication-tokens'),
   '/api/v2/comments/{id}': aComment,
   '/api/v2/configuration-versions/{id}': newConfiguration,
@@ -244,7 +285,11 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/reserved-tags/{id}': newKey,
   '/api/v2/run-events/{id}': aRunEvent,
   '/api/v2/run-triggers/{id}': aRunTrigger,
+  '/api/v2/plans/{id}': planOf,
   '/api/v2/runs/{id}': aRun,
+  '/api/v2/runs/{id}/actions/apply': aPlannedRun,
+  '/api/v2/runs/{id}/actions/discard': aPlannedRun,
+  '/api/v2/runs/{id}/actions/force-execute': aWaitingRun,
   '/api/v2/ssh-keys/{id}': newSshKey,
   '/api/v2/state-version-outputs/{id}': async (cast, caller) => {
     const { id } = await aState(cast, caller)

@@ -35,7 +35,15 @@ const Attributes = Type.Object({
   version: Text({ description: 'A semantic version.', examples: ['1.14.1'] }),
   url: Type.Optional(Nullable(Url)),
   sha: Type.Optional(Nullable(Sha)),
-  archs: Type.Optional(Nullable(Type.Array(Architecture, { maxItems: 2 }))),
+  archs: Type.Optional(
+    Nullable(
+      Type.Array(Architecture, {
+        maxItems: 2,
+        description: 'Where its archive is for each architecture, and its SHA-256.',
+        examples: [[]],
+      }),
+    ),
+  ),
   official: Switch('Whether it is a release of its makers, which cannot be removed.'),
   enabled: Switch('Whether runs may use it.'),
   beta: Switch('Whether it is not a release.'),
