@@ -51,7 +51,6 @@ export interface BlobStore {
   read: (key: string, range?: ByteRange) => Promise<Readable>
   /** Bytes of a stored blob; undefined when there is none. */
   size: (key: string) => Promise<number | undefined>
-  has: (key: string) => Promise<boolean>
   /** Removes a blob; one that does not exist is no error. */
   remove: (key: string) => Promise<void>
   /** Every stored key, with the moment it was stored. */

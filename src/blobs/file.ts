@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import {
   access,
   constants,
@@ -94,10 +94,6 @@ export class FileBlobStore implements BlobStore {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     }
-  }
-
-  async has(key: string): Promise<boolean> {
-    return existsSync(this.#path(key))
   }
 
   async remove(key: string): Promise<void> {

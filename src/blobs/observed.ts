@@ -19,7 +19,6 @@ export function observeBlobs(store: BlobStore, metrics: Metrics): BlobStore {
     },
     read: (key, range) => timed('read', () => store.read(key, range)),
     size: (key) => store.size(key),
-    has: (key) => store.has(key),
     remove: (key) => timed('remove', () => store.remove(key)),
     list: () => store.list(),
     sweepStaging: () => store.sweepStaging(),

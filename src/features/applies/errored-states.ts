@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { StagedBytes } from '../../blobs/blob-store.ts'
 import type { Ctx, Services } from '../../context.ts'
 import { notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
 import { get } from './reading.ts'
 import * as store from './store.ts'
 
@@ -55,8 +56,10 @@ export async function locate({ sealed }: Ctx, applyId: string) {
 /** A new link to the raw state, for whoever may read state; 404 when none was kept. */
 export async function link(ctx: Ctx, applyId: string): Promise<string> {
   const { id } = await get(ctx, applyId, 'state-versions:read')
-  if (!(await ctx.blobs.has(keyOf(id)))) throw notFound()
-  return ctx.links.sign({ method: 'GET', kind: KIND, id }, ctx.now(), READ_SECONDS)
+  await locate(ctx, id)
+  // Two links of one second differ in their names only.
+  const name = `${newId('state')}.tfstate`
+  return ctx.links.sign({ method: 'GET', kind: KIND, id }, ctx.now(), READ_SECONDS, name)
 }
 
 /** Whether the file of this name is still of use; for the sweep of files. */
