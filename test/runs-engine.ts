@@ -11,9 +11,21 @@ export function slowEngine(
   terraform: string,
   seconds: Partial<Record<'init' | 'plan' | 'apply', number>>,
 ): void {
+  const cases = Object.entries(seconds).map(([command, delay]) => `  ${command}) sleep ${delay} ;;`)
+  write(directory, version, `case "$1" in\n${cases.join('\n')}\n  *) ;;\nesac\nexec ${terraform} "$@"\n`)
+}
+
+/**
+ * The same with an engine that does for the shell what the variables `BEFORE` and `AFTER` of its environment say, around
+ * each of its commands, whose name is `$command`.
+ */
+export function watchedEngine(directory: string, version: string, terraform: string): void {
+  const script = `command=$1\neval "$BEFORE"\n${terraform} "$@"\ncode=$?\neval "$AFTER"\nexit $code\n`
+  write(directory, version, script)
+}
+
+function write(directory: string, version: string, script: string): void {
   const home = join(directory, version)
   mkdirSync(home, { recursive: true })
-  const cases = Object.entries(seconds).map(([command, delay]) => `  ${command}) sleep ${delay} ;;`)
-  const script = `#!/bin/sh\ncase "$1" in\n${cases.join('\n')}\n  *) ;;\nesac\nexec ${terraform} "$@"\n`
-  writeFileSync(join(home, 'terraform'), script, { mode: 0o755 })
+  writeFileSync(join(home, 'terraform'), `#!/bin/sh\n${script}`, { mode: 0o755 })
 }
