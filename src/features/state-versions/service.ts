@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
-import type { Db } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import * as workspaces from '../workspaces/service.ts'
@@ -61,20 +60,10 @@ export async function listVisible(ctx: Ctx, ids: readonly string[]): Promise<Sta
   return versions.filter(({ workspaceId }) => readable.has(workspaceId))
 }
 
-/** The version that counts in the workspace, for other parts of the server. */
-export function current(db: Db, workspaceId: string): Promise<StateVersion | undefined> {
-  return store.findCurrent(db, workspaceId)
-}
-
 /** The raw state of the workspace, for the worker of a run, which the caller has authorized. */
 export async function openRaw(ctx: Ctx, workspaceId: string): Promise<Readable | undefined> {
   const version = await store.findCurrent(ctx.db, workspaceId)
   return version?.blobKey ? ctx.sealed.read(version.blobKey) : undefined
-}
-
-/** Versions that the run made, the oldest first. */
-export function listIdsOfRun(db: Db, runId: string): Promise<string[]> {
-  return store.listIdsOfRun(db, runId)
 }
 
 /**

@@ -118,7 +118,8 @@ onEachDialect('state versions', (server) => {
       'hosted-state-download-url': null,
       resources: null,
     })
-    expect(await owner.get(`${at}/current-state-version`)).toMatchObject({ status: 404 })
+    const none = await owner.get(`${at}/current-state-version`)
+    expect([none.status, none.headers.get('x-terraform-snapshot-interval')]).toEqual([404, '30'])
 
     const json = put(attributes['hosted-json-state-upload-url'], '{}')
     const uploads = await Promise.all([put(attributes['hosted-state-upload-url'], raw), json])
@@ -310,6 +311,21 @@ onEachDialect('state versions', (server) => {
       ),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
+  })
+
+  test('go with their workspace, which is not removed safely while it manages something', async () => {
+    const { owner, workspace, at, path } = await prepare(server)
+    const { id } = await saveState(owner, workspace.id, { outputs: OUTPUTS, resources: [stateResource('a')] })
+    const refused = await owner.post(`${at}/actions/safe-delete`)
+    expect(refused).toMatchObject({ status: 409 })
+    expect(refused.body.errors[0].detail).toContain('still managing resources')
+    await saveState(owner, workspace.id, { serial: 2 })
+    expect(await owner.post(`${at}/actions/safe-delete`)).toMatchObject({ status: 204 })
+    expect(await owner.get(`/api/v2/state-versions/${id}`)).toMatchObject({ status: 404 })
+
+    const other = await newWorkspace(owner, path)
+    await saveState(owner, other.id, { resources: [stateResource('a')] })
+    expect(await owner.delete(path)).toMatchObject({ status: 204 })
   })
 
   test('are nobody else’s', async () => {

@@ -64,18 +64,6 @@ export async function findCurrent(db: Db, workspaceId: string): Promise<StateVer
   return (await withOutputs(db, found))[0]
 }
 
-/** Finalized versions that the run made, the oldest first. */
-export async function listIdsOfRun(db: Db, runId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('stateVersions')
-    .select('id')
-    .where('runId', '=', runId)
-    .where('sequence', 'is not', null)
-    .orderBy('sequence')
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
 /** The newest version, whatever its status. */
 export function findLatest(db: Db, workspaceId: string): Promise<Row | undefined> {
   return select(db)

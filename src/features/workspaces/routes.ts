@@ -74,9 +74,9 @@ const memberDocs = (suffix: string, by: string) => ({
   remove: doc(`removeWorkspace${suffix}`, `Remove a workspace by ${by}`, { 204: NOTHING }),
   removeSafely: doc(
     `removeWorkspace${suffix}Safely`,
-    `Remove a workspace by ${by}, unless it is locked`,
+    `Remove a workspace by ${by}, unless it is locked or manages resources`,
     { 204: NOTHING },
-    { failures: { conflict: 'It is locked.' } },
+    { failures: { conflict: 'It is locked, or it still manages resources.' } },
   ),
 })
 

@@ -186,10 +186,15 @@ export function remove(ctx: Ctx, ref: WorkspaceRef): Promise<void> {
   })
 }
 
-/** Deletes a workspace that nobody has locked. */
+/** Deletes a workspace that nobody has locked, and whose state says that it manages nothing. */
 export function removeSafely(ctx: Ctx, ref: WorkspaceRef): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const workspace = await get(tx, ref, 'workspaces:manage')
+    if (workspace.resourceCount > 0)
+      throw new AppError(
+        'conflict',
+        `Workspace is still managing resources (${workspace.resourceCount}). Destroy them, or delete it without safety.`,
+      )
     if (!(await store.remove(tx.db, workspace.id, true))) {
       await reread(tx, workspace.id)
       throw new AppError('conflict', 'Workspace is currently locked. Unlock it before you delete it.')
