@@ -178,6 +178,23 @@ onEachDialect('state versions', (server) => {
     expect((await postState(other, workspace.id, rawState())).status).toBe(201)
   })
 
+  test('come by a link that ends with the token that asked for it', async () => {
+    const { owner, workspace } = await prepare(server)
+    const tokens = await owner.post(
+      `/api/v2/users/${owner.id}/authentication-tokens`,
+      document('authentication-tokens', { description: 'for one state' }),
+    )
+    const { id, attributes: token } = expectStatus(tokens, 201).body.data
+    const client = server.as(token.token)
+    await lock(client, workspace.id)
+    const { data } = expectStatus(await announceState(client, workspace.id, rawState()), 201).body
+    expectStatus(await owner.delete(`/api/v2/authentication-tokens/${id}`), 204)
+    expect((await put(data.attributes['hosted-state-upload-url'], rawState())).status).toBe(404)
+    // Whoever made the version gets another link.
+    const { attributes } = (await owner.get(`/api/v2/state-versions/${data.id}`)).body.data
+    expect((await put(attributes['hosted-state-upload-url'], rawState())).status).toBe(200)
+  })
+
   test('announced by a holder who has lost the lock are refused when they come', async () => {
     const organization = await server.organization()
     const { owner, path } = organization
