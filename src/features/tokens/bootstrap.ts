@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Secrets, secretFile } from '../../config/secrets.ts'
 import type { Services } from '../../context.ts'
+import { isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId, newSecret } from '../../lib/ids.ts'
 import * as users from '../users/service.ts'
@@ -15,7 +16,16 @@ import * as store from './store.ts'
  */
 export async function ensureBootstrap(services: Services, secrets: Secrets): Promise<string | undefined> {
   const path = join(services.config.dataDir, 'admin-token')
-  await inTransaction(services, async (tx) => {
+  // Of servers that start together one makes the administrator; the others find what it has made.
+  await make(services, secrets, path).catch((error: unknown) => {
+    if (!isUniqueViolation(error)) throw error
+    return make(services, secrets, path)
+  })
+  return !secrets.adminToken && existsSync(path) ? path : undefined
+}
+
+function make(services: Services, secrets: Secrets, path: string): Promise<void> {
+  return inTransaction(services, async (tx) => {
     const { user: admin, isNew } = await users.ensureFirstAdmin(tx)
     if (!secrets.adminToken && !isNew) return
     // The file is written first: a crash in between leaves a token that the next start takes up.
@@ -38,5 +48,4 @@ export async function ensureBootstrap(services: Services, secrets: Secrets): Pro
       expiredAt: null,
     })
   })
-  return !secrets.adminToken && existsSync(path) ? path : undefined
 }
