@@ -1,5 +1,5 @@
 import type { Job } from '../../jobs/job.ts'
-import { reap } from './service.ts'
+import { reap } from './reaping.ts'
 
 /** Ends the executions of dead workers; with their lease it takes less than a minute until a run is told of it. */
 export const reapExecutions: Job = {

@@ -19,7 +19,7 @@ import { ring } from './bell.ts'
 import { endPhase } from './endings.ts'
 import type { Execution } from './store.ts'
 import * as store from './store.ts'
-import { authorizeWorker, getHeld, isGone, lost, type Worker } from './worker.ts'
+import { authorizeWorker, getHeld, lost, type Worker } from './worker.ts'
 
 // biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
 export { waitForBell } from './bell.ts'
@@ -205,30 +205,4 @@ export function finish(ctx: Ctx, worker: Worker, id: string, outcome: Outcome): 
     await endPhase(tx, execution, outcome)
     afterCommit(ring)
   })
-}
-
-/** Ends what dead workers have left, and starts what nobody started. */
-export async function reap(ctx: Ctx): Promise<void> {
-  for (const execution of await store.listRunning(ctx.db)) {
-    if (isForsaken(execution, ctx.now())) await inTransaction(ctx, (tx) => bury(tx, execution))
-  }
-  for (const workspaceId of await runs.listWaitingWorkspaces(ctx)) {
-    await inTransaction(ctx, (tx) => runs.proceed(tx, workspaceId))
-  }
-}
-
-/** Nobody has to wait for the lease of a worker whose process is known to be gone. */
-function isForsaken({ leaseEndsAt, workerId }: Execution, now: string): boolean {
-  return (leaseEndsAt ?? '') < now || isGone(workerId ?? '')
-}
-
-async function bury(tx: Ctx, { id, workspaceId }: Execution): Promise<void> {
-  await workspaces.hold(tx, workspaceId)
-  const execution = await store.find(tx.db, id)
-  if (execution?.state !== 'running' || !isForsaken(execution, tx.now())) return
-  await store.end(tx.db, id, ['running'], tx.now())
-  await tokens.endOfRun(tx, execution.runId)
-  const error = `The worker stopped answering during the ${execution.phase}; it may have been killed.`
-  await endPhase(tx, execution, { status: 'errored', error }, `\nError: ${error}\n`)
-  afterCommit(ring)
 }
