@@ -12,7 +12,11 @@ export function slowEngine(
   seconds: Partial<Record<'init' | 'plan' | 'apply', number>>,
 ): void {
   const cases = Object.entries(seconds).map(([command, delay]) => `  ${command}) sleep ${delay} ;;`)
-  write(directory, version, `case "$1" in\n${cases.join('\n')}\n  *) ;;\nesac\nexec ${terraform} "$@"\n`)
+  scriptedEngine(
+    directory,
+    version,
+    `case "$1" in\n${cases.join('\n')}\n  *) ;;\nesac\nexec ${terraform} "$@"\n`,
+  )
 }
 
 /**
@@ -21,10 +25,11 @@ export function slowEngine(
  */
 export function watchedEngine(directory: string, version: string, terraform: string): void {
   const script = `command=$1\neval "$BEFORE"\n${terraform} "$@"\ncode=$?\neval "$AFTER"\nexit $code\n`
-  write(directory, version, script)
+  scriptedEngine(directory, version, script)
 }
 
-function write(directory: string, version: string, script: string): void {
+/** Puts a script for the shell into the place of the engine of this version. */
+export function scriptedEngine(directory: string, version: string, script: string): void {
   const home = join(directory, version)
   mkdirSync(home, { recursive: true })
   writeFileSync(join(home, 'terraform'), `#!/bin/sh\n${script}`, { mode: 0o755 })
