@@ -7,6 +7,7 @@ import {
   type Answer,
   DIALECTS,
   type Dialect,
+  expectStatus,
   type TestOrganization,
   TestServer,
   type TestUser,
@@ -25,7 +26,8 @@ import {
   put,
   sha256,
 } from '../registry.ts'
-import { document } from '../resources.ts'
+import { document, newWorkspace } from '../resources.ts'
+import { announceState, lock, rawState } from '../states.ts'
 import { NEEDS_MOUNT, SmallDisk } from './small-disk.ts'
 
 const MEGABYTES = { sqlite: 16, postgres: 40 }
@@ -58,12 +60,15 @@ async function fillAndRecover(server: TestServer, disk: SmallDisk): Promise<void
   const { owner, path: organizationPath } = organization
   const whole = await publish(organization, 'whole', '1.0.0')
   const before = await prepareUploads(organization)
+  const state = await prepareState(organization)
   const staging = join(disk.path, 'data', 'blobs', '.staging')
   const staged = () => readdirSync(staging).flatMap((name) => readdirSync(join(staging, name)))
 
   disk.fill()
   expectFull(await put(before.link, before.archive))
   expectFull(await put(before.shasumsLink, before.shasums))
+  expectFull(await put(state.link, state.raw))
+  expect(await state.status()).toBe('pending')
   expect(staged()).toEqual([])
   const answers = await Promise.all(writes(owner, organizationPath))
   const refused = answers.filter(({ status }) => status !== 201)
@@ -82,10 +87,12 @@ async function fillAndRecover(server: TestServer, disk: SmallDisk): Promise<void
   disk.makeRoom()
   expect((await put(before.link, before.archive)).status).toBe(200)
   expect((await put(before.shasumsLink, before.shasums)).status).toBe(200)
+  expect((await put(state.link, state.raw)).status).toBe(200)
+  expect(await state.status()).toBe('finalized')
   const later = await Promise.all(writes(owner, organizationPath))
   expect(new Set(later.map(({ status }) => status))).toEqual(new Set([201]))
   const names = await listNames(owner, organizationPath)
-  expect(names.toSorted()).toEqual([...made, ...later.map(nameOf)].toSorted())
+  expect(names.toSorted()).toEqual([...made, ...later.map(nameOf), 'with-state'].toSorted())
   expect(server.logLines.some((line) => JSON.parse(line).level === 50)).toBe(true)
 }
 
@@ -129,6 +136,16 @@ async function prepareUploads(organization: TestOrganization) {
     shasums: `${target.shasum}  ${target.filename}\n`,
     shasumsLink: version.links['shasums-upload'] as string,
   }
+}
+
+/** A state that was announced, by who has locked the workspace. */
+async function prepareState({ owner, path }: TestOrganization) {
+  const workspace = await newWorkspace(owner, path, { name: 'with-state' })
+  expectStatus(await lock(owner, workspace.id), 200)
+  const raw = rawState({ outputs: { large: { value: 'a'.repeat(100_000), type: 'string' } } })
+  const { id, attributes } = expectStatus(await announceState(owner, workspace.id, raw), 201).body.data
+  const status = async () => (await owner.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status
+  return { raw, status, link: attributes['hosted-state-upload-url'] as string }
 }
 
 /** Text that does not compress, so that it needs room. */
