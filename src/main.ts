@@ -10,6 +10,7 @@ import { FileBlobStore } from './blobs/file.ts'
 import { readAgentConfig } from './config/agent.ts'
 import { ConfigError, readConfig } from './config/config.ts'
 import { readSecrets, readVaultKeys, secretKeyFile } from './config/secrets.ts'
+import { SandboxError } from './engine/sandbox.ts'
 import { Vault } from './lib/vault.ts'
 import { RotationError, rotate } from './rotation/rotation.ts'
 
@@ -19,7 +20,9 @@ const [command = 'start', ...parameters] = process.argv.slice(2)
 try {
   await run()
 } catch (error) {
-  const isExpected = [ConfigError, BackupError, RotationError].some((kind) => error instanceof kind)
+  const isExpected = [ConfigError, BackupError, RotationError, SandboxError].some(
+    (kind) => error instanceof kind,
+  )
   process.stderr.write(
     `Plinth cannot ${command}:\n${isExpected ? (error as Error).message : inspect(error)}\n`,
   )

@@ -6,11 +6,15 @@ import { Engines } from './engine/versions.ts'
 import { localChannel } from './features/executions/local-channel.ts'
 import * as terraformVersions from './features/terraform-versions/service.ts'
 
+const UNCONFINED =
+  'runs are carried out without a sandbox: what they execute can read what the server can (docs/operations.md)'
+
 /** Starts the server's own workers, which carry out runs; there are none where the configuration says so. */
 export async function startWorkers(services: Services): Promise<Runner | undefined> {
   const { dataDir, runs } = services.config
   if (runs.workers === 0) return undefined
   const sandbox = chooseSandbox(runs.sandbox)
+  if (sandbox === 'none') services.log.warn(UNCONFINED)
   const engines = await Engines.open({
     directory: runs.enginesDir,
     mirror: runs.engineMirror,

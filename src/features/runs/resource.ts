@@ -82,10 +82,10 @@ function relationshipsOf(run: Run) {
     workspace: toOne('workspaces', run.workspaceId),
     'configuration-version': {
       ...toOne('configuration-versions', run.configurationVersionId),
-      links: { related: `${self}/configuration-version` },
+      links: { related: `/api/v2/configuration-versions/${run.configurationVersionId}` },
     },
-    plan: { ...toOne('plans', run.planId), links: { related: `${self}/plan` } },
-    apply: { ...toOne('applies', run.applyId), links: { related: `${self}/apply` } },
+    plan: { ...toOne('plans', run.planId), links: { related: `/api/v2/plans/${run.planId}` } },
+    apply: { ...toOne('applies', run.applyId), links: { related: `/api/v2/applies/${run.applyId}` } },
     'created-by': toActor(createdByUserId, createdByTeamId),
     'confirmed-by': toOne('users', run.confirmedByUserId),
     'cost-estimate': toOne('cost-estimates', null),

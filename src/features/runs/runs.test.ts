@@ -79,19 +79,19 @@ onEachDialect(
         relationships: {
           apply: {
             data: { id: expect.stringMatching(/^apply-/), type: 'applies' },
-            links: { related: expect.stringMatching(/apply$/) },
+            links: { related: expect.stringMatching(/^\/api\/v2\/applies\/apply-/) },
           },
           comments: { data: [], links: { related: expect.stringMatching(/comments$/) } },
           'configuration-version': {
             data: { id: configuration, type: 'configuration-versions' },
-            links: { related: expect.stringMatching(/configuration-version$/) },
+            links: { related: `/api/v2/configuration-versions/${configuration}` },
           },
           'confirmed-by': { data: null },
           'cost-estimate': { data: null },
           'created-by': { data: { id: owner.id, type: 'users' } },
           plan: {
             data: { id: expect.stringMatching(/^plan-/), type: 'plans' },
-            links: { related: expect.stringMatching(/plan$/) },
+            links: { related: expect.stringMatching(/^\/api\/v2\/plans\/plan-/) },
           },
           'policy-checks': { data: [] },
           'run-events': { data: [], links: { related: expect.stringMatching(/run-events$/) } },
