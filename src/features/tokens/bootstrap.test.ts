@@ -1,7 +1,13 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { onEachDialect, type TestServer } from '../../../test/harness.ts'
+import { createPostgresDatabase, DIALECTS, onEachDialect, type TestServer } from '../../../test/harness.ts'
+import { readConfig } from '../../config/config.ts'
+import { readSecrets } from '../../config/secrets.ts'
+import { assemble } from '../../services.ts'
+import { ensureBootstrap } from './bootstrap.ts'
 
 const ACCOUNT = '/api/v2/account/details'
 
@@ -60,4 +66,24 @@ onEachDialect(
     })
   },
   { PLINTH_ADMIN_TOKEN: '' },
+)
+
+test.runIf(DIALECTS.includes('postgres'))(
+  'servers that start together agree on the first administrator',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'plinth-bootstrap-'))
+    const environment = {
+      PLINTH_DATA_DIR: directory,
+      PLINTH_DATABASE_URL: await createPostgresDatabase(),
+      PLINTH_ADMIN_TOKEN: 'chosen-for-all-servers',
+    }
+    const secrets = readSecrets(environment, directory)
+    const servers = await Promise.all(
+      Array.from({ length: 4 }, () => assemble(readConfig(environment), secrets, pino({ level: 'silent' }))),
+    )
+    const started = await Promise.allSettled(servers.map((services) => ensureBootstrap(services, secrets)))
+    await Promise.all(servers.map(({ connection }) => connection.close()))
+    rmSync(directory, { recursive: true })
+    expect(started).toEqual(servers.map(() => ({ status: 'fulfilled', value: undefined })))
+  },
 )
