@@ -13,8 +13,8 @@ import { type Outage, openWithOutage } from './outage.ts'
 
 const VERSION = '1.0.0'
 
-/** How long the outage goes on while a state is tried to be saved; less than a worker tries that. */
-const SHORT_MS = 3_000
+/** How long the outage goes on while a state is tried to be saved: longer than one attempt, and less than all. */
+const SHORT_MS = 6_000
 
 const FILES = {
   'main.tf': `resource "terraform_data" "a" {
