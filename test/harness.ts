@@ -122,6 +122,8 @@ export class TestServer {
       PLINTH_LISTEN: '127.0.0.1:0',
       PLINTH_DATA_DIR: this.#directory,
       PLINTH_RATE_LIMIT: '0',
+      // Looking for the engine takes a while; tests that carry out runs say so.
+      PLINTH_RUN_WORKERS: '0',
       PLINTH_ADMIN_TOKEN: this.#adminToken,
       ...(this.dialect === 'postgres' && { PLINTH_DATABASE_URL: await this.#postgresUrl() }),
       ...this.#settings,

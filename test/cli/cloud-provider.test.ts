@@ -90,6 +90,7 @@ onEachDialect(
   {
     ...HTTPS,
     PLINTH_SANDBOX: 'none',
+    PLINTH_RUN_WORKERS: '2',
     PLINTH_RUN_ENVIRONMENT: 'SSL_CERT_FILE',
     SSL_CERT_FILE: testCertificates().ca,
   },

@@ -17,39 +17,43 @@ function commandsOf(heading: string): string[] {
 
 const hasTools = ['gpg', 'zip', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
 
-onEachDialect('the walks in the README', (server) => {
-  /** Types in what a section says; returns where, and what was printed. */
-  const walk = async (heading: string, terraform: string) => {
-    if (!hasTools) throw new Error('the walks need gpg, zip and curl')
-    const [start, ...commands] = commandsOf(heading)
-    expect(start).toBe('npm ci && npm start\n')
+onEachDialect(
+  'the walks in the README',
+  (server) => {
+    /** Types in what a section says; returns where, and what was printed. */
+    const walk = async (heading: string, terraform: string) => {
+      if (!hasTools) throw new Error('the walks need gpg, zip and curl')
+      const [start, ...commands] = commandsOf(heading)
+      expect(start).toBe('npm ci && npm start\n')
 
-    const directory = mkdtempSync(join(tmpdir(), 'plinth-walk-'))
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-    mkdirSync(join(directory, 'data'))
-    writeFileSync(join(directory, 'data', 'admin-token'), server.admin.token as string)
-    // The server is the one the tests started; all else is what a reader types.
-    const script = commands
-      .join('\n')
-      .replace('http://127.0.0.1:8080', server.url)
-      .replaceAll(/(^| )terraform (init|apply)/gm, `$1${terraform} $2`)
-    const run = promisify(execFile)
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
-      cwd: directory,
-      env: { PATH: process.env['PATH'], HOME: directory, CHECKPOINT_DISABLE: '1' },
+      const directory = mkdtempSync(join(tmpdir(), 'plinth-walk-'))
+      onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+      mkdirSync(join(directory, 'data'))
+      writeFileSync(join(directory, 'data', 'admin-token'), server.admin.token as string)
+      // The server is the one the tests started; all else is what a reader types.
+      const script = commands
+        .join('\n')
+        .replace('http://127.0.0.1:8080', server.url)
+        .replaceAll(/(^| )terraform (init|apply)/gm, `$1${terraform} $2`)
+      const run = promisify(execFile)
+      const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
+        cwd: directory,
+        env: { PATH: process.env['PATH'], HOME: directory, CHECKPOINT_DISABLE: '1' },
+      })
+      return { directory, stdout }
+    }
+
+    testWithTerraform('plan and apply on the server, typed in as they stand', async (terraform) => {
+      const { stdout } = await walk('Two minutes to your first run', terraform)
+      expect(stdout).toContain('Apply complete! Resources: 1 added, 0 changed, 0 destroyed.')
+      expect(stdout).toContain('greeting = "Hello from a run"')
     })
-    return { directory, stdout }
-  }
 
-  testWithTerraform('plan and apply on the server, typed in as they stand', async (terraform) => {
-    const { stdout } = await walk('Two minutes to your first run', terraform)
-    expect(stdout).toContain('Apply complete! Resources: 1 added, 0 changed, 0 destroyed.')
-    expect(stdout).toContain('greeting = "Hello from a run"')
-  })
-
-  testWithTerraform('install a provider of your own, typed in as they stand', async (terraform) => {
-    const { directory, stdout } = await walk('Five minutes to your own provider', terraform)
-    expect(stdout).toMatch(/Installed plinth\.local\/acme\/hello v1\.0\.0/)
-    expect(readFileSync(join(directory, 'walk', '.terraform.lock.hcl'), 'utf8')).toMatch(/"h1:.*"zh:/s)
-  })
-})
+    testWithTerraform('install a provider of your own, typed in as they stand', async (terraform) => {
+      const { directory, stdout } = await walk('Five minutes to your own provider', terraform)
+      expect(stdout).toMatch(/Installed plinth\.local\/acme\/hello v1\.0\.0/)
+      expect(readFileSync(join(directory, 'walk', '.terraform.lock.hcl'), 'utf8')).toMatch(/"h1:.*"zh:/s)
+    })
+  },
+  { PLINTH_RUN_WORKERS: '2' },
+)

@@ -60,6 +60,8 @@ export class Driver {
     this.#settings = {
       PLINTH_DATA_DIR: this.#directory,
       PLINTH_RATE_LIMIT: '0',
+      // Runs are killed in runs.test.ts; here a start that looks for no engine leaves time for more kills.
+      PLINTH_RUN_WORKERS: '0',
       ...settings,
     }
     this.#config = readConfig(this.#settings)

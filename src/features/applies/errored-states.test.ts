@@ -113,5 +113,6 @@ onEachDialect(
     PLINTH_MAX_STATE_BYTES: String(LIMIT),
     PLINTH_ENGINES_DIR: engines,
     PLINTH_SANDBOX: 'none',
+    PLINTH_RUN_WORKERS: '2',
   },
 )
