@@ -87,12 +87,8 @@ function keyViolations(key: string, category: VariableColumns['category'], point
 
 function valueViolations(value: string | null | undefined, pointer: string): Violation[] {
   if (value == null) return []
-  if (Buffer.byteLength(value) > MAX_VALUE) {
-    return [{ detail: 'Value is too long (maximum is 256 kilobytes)', pointer: `${pointer}/value` }]
-  }
-  return value.includes('\0')
-    ? [{ detail: 'Value is invalid: no null characters', pointer: `${pointer}/value` }]
-    : []
+  if (Buffer.byteLength(value) <= MAX_VALUE) return []
+  return [{ detail: 'Value is too long (maximum is 256 kilobytes)', pointer: `${pointer}/value` }]
 }
 
 /** The value as it may be shown: null for ever once it was sensitive. */

@@ -39,10 +39,9 @@ onEachDialect('refusals of variables', (server) => {
       const answer = await owner.post(list, body({ key, category }))
       expect([key, answer.status, pointers(answer)]).toEqual([key, 422, ['/data/attributes/key']])
     }
-    for (const value of ['ä'.repeat(128 * 1024 + 1), 'a\0b']) {
-      const answer = await owner.post(list, body({ key: 'k', category: 'env', value }))
-      expect([answer.status, pointers(answer)]).toEqual([422, ['/data/attributes/value']])
-    }
+    const value = 'ä'.repeat(128 * 1024 + 1)
+    const long = await owner.post(list, body({ key: 'k', category: 'env', value }))
+    expect([long.status, pointers(long)]).toEqual([422, ['/data/attributes/value']])
     const { links } = await newVariable(owner, workspace.id, { key: 'only-terraform' })
     const moved = await owner.patch(links.self, body({ category: 'env' }))
     expect([moved.status, pointers(moved)]).toEqual([422, ['/data/attributes/key']])
