@@ -1,16 +1,28 @@
 import type { Ctx } from '../../context.ts'
+import { afterCommit } from '../../db/transaction.ts'
 import type { Outcome } from '../../engine/channel.ts'
 import type { Run, RunEvent } from '../runs/service.ts'
 import * as runs from '../runs/service.ts'
+import * as tokens from '../tokens/service.ts'
+import { ring } from './bell.ts'
 import type { Execution } from './store.ts'
+import * as store from './store.ts'
 
-/** Takes the run where the outcome of a phase leads it; `lastWords` end the log. */
-export async function endPhase(
+/** Ends a running execution, whose workspace the caller holds, and with it the phase; `lastWords` end the log. */
+export async function conclude(
   tx: Ctx,
   execution: Execution,
   outcome: Outcome,
   lastWords?: string,
 ): Promise<void> {
+  await store.end(tx.db, execution.id, ['running'], tx.now())
+  await tokens.endOfRun(tx, execution.runId)
+  await endPhase(tx, execution, outcome, lastWords)
+  afterCommit(ring)
+}
+
+/** Takes the run where the outcome of a phase leads it. */
+async function endPhase(tx: Ctx, execution: Execution, outcome: Outcome, lastWords?: string): Promise<void> {
   const run = await runs.find(tx, execution.runId)
   if (!run) return
   const details = { ...countsOf(outcome), error: outcome.error ?? null }

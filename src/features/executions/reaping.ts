@@ -1,11 +1,9 @@
 import type { Ctx } from '../../context.ts'
-import { afterCommit, inTransaction } from '../../db/transaction.ts'
+import { inTransaction } from '../../db/transaction.ts'
 import { addSeconds } from '../../lib/time.ts'
 import * as runs from '../runs/service.ts'
-import * as tokens from '../tokens/service.ts'
 import * as workspaces from '../workspaces/service.ts'
-import { ring } from './bell.ts'
-import { endPhase } from './endings.ts'
+import { conclude } from './endings.ts'
 import type { Execution } from './store.ts'
 import * as store from './store.ts'
 import { isGone } from './worker.ts'
@@ -47,9 +45,6 @@ async function bury(tx: Ctx, { id, workspaceId }: Execution, isAwake: boolean): 
   await workspaces.hold(tx, workspaceId)
   const execution = await store.find(tx.db, id)
   if (execution?.state !== 'running' || !isForsaken(execution, tx.now(), isAwake)) return
-  await store.end(tx.db, id, ['running'], tx.now())
-  await tokens.endOfRun(tx, execution.runId)
   const error = `The worker stopped answering during the ${execution.phase}; it may have been killed.`
-  await endPhase(tx, execution, { status: 'errored', error }, `\nError: ${error}\n`)
-  afterCommit(ring)
+  await conclude(tx, execution, { status: 'errored', error }, `\nError: ${error}\n`)
 }

@@ -12,14 +12,13 @@ import * as plans from '../plans/service.ts'
 import type { Phase, Run } from '../runs/service.ts'
 import * as runs from '../runs/service.ts'
 import * as stateVersions from '../state-versions/service.ts'
-import * as tokens from '../tokens/service.ts'
 import * as workspaces from '../workspaces/service.ts'
 import { assignmentOf } from './assignment.ts'
 import { ring } from './bell.ts'
-import { endPhase } from './endings.ts'
+import { conclude } from './endings.ts'
 import type { Execution } from './store.ts'
 import * as store from './store.ts'
-import { authorizeWorker, getHeld, lost, type Worker } from './worker.ts'
+import { authorizeWorker, getHeld, getHeldRun, lost, type Worker } from './worker.ts'
 
 // biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
 export { waitForBell } from './bell.ts'
@@ -113,23 +112,19 @@ export function report(
   { terraformVersion, sandbox }: Report,
 ): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const { runId, phase } = await getHeld(tx, worker, id)
-    const run = await runs.find(tx, runId)
-    if (!run) throw lost()
+    const { execution, run } = await getHeldRun(tx, worker, id)
     const executionDetails = JSON.stringify({ ...detailsOf(worker), sandbox })
-    if (phase === 'plan') await plans.describe(tx, run.planId, { executionDetails })
+    if (execution.phase === 'plan') await plans.describe(tx, run.planId, { executionDetails })
     else await applies.describe(tx, run.applyId, { executionDetails })
-    if (run.terraformVersion !== terraformVersion) await runs.describe(tx, runId, { terraformVersion })
+    if (run.terraformVersion !== terraformVersion) await runs.describe(tx, run.id, { terraformVersion })
   })
 }
 
 /** Appends to the log of the phase; `start` counts the bytes of the worker, so that a repetition is dropped. */
 export function appendLog(ctx: Ctx, worker: Worker, id: string, start: number, text: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const { runId, phase } = await getHeld(tx, worker, id)
-    const run = await runs.find(tx, runId)
-    if (!run) throw lost()
-    await logs.append(tx, phase === 'plan' ? run.planId : run.applyId, text, start)
+    const { execution, run } = await getHeldRun(tx, worker, id)
+    await logs.append(tx, execution.phase === 'plan' ? run.planId : run.applyId, text, start)
   })
 }
 
@@ -140,9 +135,7 @@ export async function fetchFile(
   id: string,
   file: Fetched,
 ): Promise<Readable | undefined> {
-  const execution = await getHeld(ctx, worker, id)
-  const run = await runs.find(ctx, execution.runId)
-  if (!run) throw lost()
+  const { run } = await getHeldRun(ctx, worker, id)
   if (file === 'configuration') return configurationVersions.open(ctx, run.configurationVersionId)
   if (file === 'state') return stateVersions.openRaw(ctx, run.workspaceId)
   const key = plans.keyOf(await plans.getForWorker(ctx, run.planId), file)
@@ -158,9 +151,7 @@ export function produce(
   staged: StagedBytes,
 ): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const execution = await getHeld(tx, worker, id)
-    const run = await runs.find(tx, execution.runId)
-    if (!run) throw lost()
+    const { run } = await getHeldRun(tx, worker, id)
     await plans.keepFile(tx, await plans.getForWorker(tx, run.planId), file, staged)
   })
 }
@@ -176,14 +167,12 @@ export async function saveState(
   await getHeld(ctx, worker, id)
   const received = { raw, json, file: await stateVersions.inspect(raw) }
   await inTransaction(ctx, async (tx) => {
-    const { workspaceId, runId } = await getHeld(tx, worker, id)
+    const { workspaceId } = await getHeld(tx, worker, id)
     await workspaces.hold(tx, workspaceId)
-    await getHeld(tx, worker, id)
-    const run = await runs.find(tx, runId)
-    if (!run) throw lost()
+    const { run } = await getHeldRun(tx, worker, id)
     const maker = {
       workspaceId,
-      runId,
+      runId: run.id,
       userId: run.confirmedByUserId ?? run.createdByUserId,
       teamId: run.createdByTeamId,
     }
@@ -199,10 +188,6 @@ export function finish(ctx: Ctx, worker: Worker, id: string, outcome: Outcome): 
     if (found?.workerId !== worker.id) throw lost()
     await workspaces.hold(tx, found.workspaceId)
     const execution = await store.find(tx.db, id)
-    if (execution?.state !== 'running') return
-    await store.end(tx.db, id, ['running'], tx.now())
-    await tokens.endOfRun(tx, execution.runId)
-    await endPhase(tx, execution, outcome)
-    afterCommit(ring)
+    if (execution?.state === 'running') await conclude(tx, execution, outcome)
   })
 }

@@ -3,6 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { isAlive } from '../../lib/processes.ts'
+import type { Run } from '../runs/service.ts'
+import * as runs from '../runs/service.ts'
 import type { Execution } from './store.ts'
 import * as store from './store.ts'
 
@@ -33,6 +35,18 @@ export async function getHeld(ctx: Ctx, worker: Worker, id: string): Promise<Exe
   const execution = await store.find(ctx.db, id)
   if (!execution || execution.workerId !== worker.id || execution.state !== 'running') throw lost()
   return execution
+}
+
+/** The same, and its run. */
+export async function getHeldRun(
+  ctx: Ctx,
+  worker: Worker,
+  id: string,
+): Promise<{ execution: Execution; run: Run }> {
+  const execution = await getHeld(ctx, worker, id)
+  const run = await runs.find(ctx, execution.runId)
+  if (!run) throw lost()
+  return { execution, run }
 }
 
 export function lost(): AppError {
