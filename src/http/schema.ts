@@ -1,4 +1,5 @@
-import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
+import type { Static, TObject, TProperties, TSchema, TUnsafe } from 'typebox'
+import { Type } from '../lib/type.ts'
 
 /** The same schema, also allowing null. */
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {

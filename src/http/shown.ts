@@ -1,4 +1,5 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
+import type { TProperties, TSchema } from 'typebox'
+import { Type } from '../lib/type.ts'
 import { MEDIA_TYPE } from './jsonapi.ts'
 import type { Answer } from './operation.ts'
 import { OneOf } from './schema.ts'

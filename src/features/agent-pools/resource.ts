@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { Text, ToMany } from '../../http/schema.ts'
 import { Links, Moment, Related, RelatedAddress, RelatedMany, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { AgentPool, AgentPoolAttributes } from './service.ts'
 
 export const TYPE = 'agent-pools'

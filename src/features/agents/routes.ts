@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { About, OneOf } from '../../http/schema.ts'
 import { answerOne, answerPage, Links, Moment, NOTHING, Related, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { Agent } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { About, OneOf, Text } from '../../http/schema.ts'
 import { Exactly } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 
 // What agents and the server say to each other (src/engine/channel.ts), as JSON.
 

@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import { MEDIA_TYPE } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { answerPlain, Exactly, Moment } from '../../http/shown.ts'
 import { AppError } from '../../lib/errors.ts'
 import { paginationMeta } from '../../lib/pagination.ts'
+import { Type } from '../../lib/type.ts'
 import type { AuditEvent } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { Nullable, OneOf } from '../../http/schema.ts'
 import { Exactly, RelatedOrNone, Shown } from '../../http/shown.ts'
 import { UPLOAD_SECONDS } from '../../lib/links.ts'
+import { Type } from '../../lib/type.ts'
 import { toActor } from '../users/resource.ts'
 import type { ConfigurationVersion } from './service.ts'
 

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { answerPlain, Exactly, NOTHING } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import { MAX_PORT, MIN_PORT, TERRAFORM_CLI } from '../oauth/service.ts'
 
 /** Where each service of this host is; relative, so that it holds behind any proxy and under any name. */

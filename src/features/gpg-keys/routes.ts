@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import { many, one, type Resource } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import type { PathParams, Routes } from '../../http/routes.ts'
 import { About, input, Nullable, OneOf, Text } from '../../http/schema.ts'
 import { answerOne, answerPage, Links, Moment, Shown } from '../../http/shown.ts'
 import { secondPrecision } from '../../lib/time.ts'
+import { Type } from '../../lib/type.ts'
 import type { GpgKey } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { answerFile } from '../../http/shown.ts'
 import { verifyLink } from '../../http/storage.ts'
+import { Type } from '../../lib/type.ts'
 import * as service from './service.ts'
 
 const Query = Type.Object({

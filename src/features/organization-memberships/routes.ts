@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { includable, include } from '../../http/includes.ts'
 import { many, one, type Resource, toMany, toOne } from '../../http/jsonapi.ts'
@@ -16,6 +15,7 @@ import {
   Shown,
 } from '../../http/shown.ts'
 import type { Page } from '../../lib/pagination.ts'
+import { Type } from '../../lib/type.ts'
 import * as organizations from '../organizations/service.ts'
 import * as teams from '../teams/service.ts'
 import type { OrganizationMembership } from './service.ts'

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { accessTo } from '../../auth/authorize.ts'
 import { type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
@@ -14,6 +14,7 @@ import {
   Shown,
 } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { Type } from '../../lib/type.ts'
 import type * as service from './service.ts'
 
 export const TYPE = 'organizations'

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { authorizeUser } from '../../auth/authorize.ts'
 import { includable } from '../../http/includes.ts'
 import { many, one, toOne } from '../../http/jsonapi.ts'
@@ -6,6 +5,7 @@ import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { Changes, input, Search } from '../../http/schema.ts'
 import { answerOne, answerPage, NOTHING } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import {
   Attributes,
   ENTITLEMENTS,

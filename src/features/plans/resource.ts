@@ -1,10 +1,11 @@
-import { type TProperties, Type } from 'typebox'
+import type { TProperties } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import type { Resource } from '../../http/jsonapi.ts'
 import { toMany } from '../../http/jsonapi.ts'
 import { Nullable, OneOf } from '../../http/schema.ts'
 import { Exactly, Links, Permissions, RelatedMany, Shown } from '../../http/shown.ts'
 import type { PhaseColumns } from '../../lib/phases.ts'
+import { Type } from '../../lib/type.ts'
 import * as logs from '../logs/service.ts'
 import type { Plan } from './service.ts'
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { accessTo } from '../../auth/authorize.ts'
 import { type Permission, permits } from '../../auth/permissions.ts'
 import type { Ctx } from '../../context.ts'
@@ -6,6 +6,7 @@ import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { About, Nullable, OneOf, Text, ToOneOrNone } from '../../http/schema.ts'
 import { Links, Moment, Permissions, Related, RelatedOrNone, Shown } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { Type } from '../../lib/type.ts'
 import {
   ShownRelationships,
   TagBindings,

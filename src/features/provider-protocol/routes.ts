@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { Nullable } from '../../http/schema.ts'
 import { answerPlain, Exactly } from '../../http/shown.ts'
 import { DOWNLOAD_SECONDS } from '../../lib/links.ts'
+import { Type } from '../../lib/type.ts'
 import type { InstallablePlatform, Package } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { can } from '../../auth/authorize.ts'
 import { getFile } from '../../blobs/files.ts'
 import type { Ctx } from '../../context.ts'
@@ -19,6 +18,7 @@ import {
 } from '../../http/shown.ts'
 import { fileLink, mountDownload, mountUpload, type StoredFile } from '../../http/storage.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { Type } from '../../lib/type.ts'
 import { addressOf, getPrivate, pathOf } from '../registry-providers/service.ts'
 import * as files from './release-files.ts'
 import type { VersionDetails } from './service.ts'

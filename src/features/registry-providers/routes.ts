@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { can } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import { many, one, type Resource, toOne } from '../../http/jsonapi.ts'
@@ -17,6 +16,7 @@ import {
   Shown,
 } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { Type } from '../../lib/type.ts'
 import * as organizations from '../organizations/service.ts'
 import type { RegistryProvider } from './service.ts'
 import * as service from './service.ts'

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { one, type Resource } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { Changes, input, Nullable } from '../../http/schema.ts'
 import { answerOne, Links, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { Usage } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,6 +1,7 @@
-import { type Static, type TProperties, Type } from 'typebox'
+import type { Static, TProperties } from 'typebox'
 import { About, Search, Values, valuesOf } from '../../http/schema.ts'
 import { AppError } from '../../lib/errors.ts'
+import { Type } from '../../lib/type.ts'
 import type { RunFilter } from './service.ts'
 import { isDiscardable, RUN_STATES, type RunStatus, statesThat } from './status.ts'
 

@@ -1,4 +1,4 @@
-import { type TProperties, Type } from 'typebox'
+import type { TProperties } from 'typebox'
 import { About, Nullable, OneOf, Text, ToOne } from '../../http/schema.ts'
 import {
   Exactly,
@@ -10,6 +10,7 @@ import {
   RelatedOrNone,
   Shown,
 } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import { RUN_STATES } from './status.ts'
 
 export const TYPE = 'runs'

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import type { Resource } from '../../http/jsonapi.ts'
 import { Links, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { Output } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { Nullable, OneOf, Text, ToOne, ToOneOrNone } from '../../http/schema.ts'
 import { Exactly, Links, Moment, Related, RelatedMany, RelatedOrNone, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 
 export const TYPE = 'state-versions'
 

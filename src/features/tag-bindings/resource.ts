@@ -1,10 +1,11 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { wants } from '../../http/includes.ts'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { listIn } from '../../http/query.ts'
 import { About, Embedded, Nullable, Text, Values } from '../../http/schema.ts'
 import { Exactly, Links, Moment, Related, RelatedAddress, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { Binding, EffectiveTagBinding, Owner, OwnerKind, TagBinding, TagFilter } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,7 +1,8 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { Embedded, Text } from '../../http/schema.ts'
 import { Moment, Related, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { NamedTag, Tag } from './service.ts'
 
 /** Tags in a request, each by its id or its name. */

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { GRANTS } from '../../auth/permissions.ts'
 import { About, Nullable, OneOf, Text } from '../../http/schema.ts'
 import { Links, Permissions, Related, RelatedAddress, RelatedMany, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 
 export const TYPE = 'teams'
 

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { authorizeSiteAdmin } from '../../auth/authorize.ts'
 import { many, one, type Resource } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
@@ -6,6 +5,7 @@ import type { App, Routes } from '../../http/routes.ts'
 import { About, Changes, input, Nullable, OneOf, Search, Text } from '../../http/schema.ts'
 import { answerOne, answerPage, Exactly, Moment, NOTHING, Shown } from '../../http/shown.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { Type } from '../../lib/type.ts'
 import type { TerraformVersion } from './service.ts'
 import * as service from './service.ts'
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { About, Nullable, OneOf, Search, ToMany } from '../../http/schema.ts'
 import { Links, Moment, Related, RelatedMany, RelatedOrNone, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 
 export const TYPE = 'authentication-tokens'
 

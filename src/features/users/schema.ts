@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { Nullable, Text } from '../../http/schema.ts'
 import { Links, Permissions, Related, RelatedAddress, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 
 export const TYPE = 'users'
 

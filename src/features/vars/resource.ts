@@ -1,8 +1,9 @@
-import { type Static, type TProperties, Type } from 'typebox'
+import type { Static, TProperties } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toOne } from '../../http/jsonapi.ts'
 import { About, Changes, Embedded, Nullable, OneOf, Text } from '../../http/schema.ts'
 import { Links, Moment, Related, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import { shownValue, type Var, type VariableAttributes, type VariableColumns } from './service.ts'
 
 export const TYPE = 'vars'

@@ -1,8 +1,9 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { Nullable, OneOf, Text, ToMany } from '../../http/schema.ts'
 import { Links, Moment, Related, RelatedMany, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import { attributesOf, ShownVariable, toVariables, TYPE as VARS, Variables } from '../vars/resource.ts'
 import type { Varset, VarsetAttributes, VarsetVar } from './service.ts'
 

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Resource } from '../../http/jsonapi.ts'
 import { Nullable } from '../../http/schema.ts'
 import { Moment, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import type { WorkspaceResource } from './service.ts'
 
 const TYPE = 'resources'

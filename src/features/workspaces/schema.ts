@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { About, Nullable, OneOf, Text, ToOne, ToOneOrNone } from '../../http/schema.ts'
 import { Links, Moment, Permissions, Related, RelatedMany, RelatedOrNone, Shown } from '../../http/shown.ts'
+import { Type } from '../../lib/type.ts'
 import { ShownRelationships, TagBindings } from '../tag-bindings/resource.ts'
 import { Tags } from '../tags/resource.ts'
 
