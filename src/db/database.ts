@@ -19,6 +19,11 @@ import type { OrganizationTable } from '../features/organizations/table.ts'
 import type { PasswordTable } from '../features/passwords/table.ts'
 import type { PlanTable } from '../features/plans/table.ts'
 import type { ProjectTable } from '../features/projects/table.ts'
+import type {
+  RegistryLogHeadTable,
+  RegistryLogKeyTable,
+  RegistryLogRecordTable,
+} from '../features/registry-log/table.ts'
 import type { RegistryProviderPlatformTable } from '../features/registry-provider-platforms/table.ts'
 import type {
   RegistryProviderTombstoneTable,
@@ -76,6 +81,9 @@ export interface Database {
   passwords: PasswordTable
   plans: PlanTable
   projects: ProjectTable
+  registryLogHeads: RegistryLogHeadTable
+  registryLogKeys: RegistryLogKeyTable
+  registryLogRecords: RegistryLogRecordTable
   registryProviderPlatforms: RegistryProviderPlatformTable
   registryProviders: RegistryProviderTable
   registryProviderTombstones: RegistryProviderTombstoneTable

@@ -11,6 +11,7 @@ import * as variables from './migrations/0012-variables.ts'
 import * as agents from './migrations/0013-agents.ts'
 import * as runSurroundings from './migrations/0014-run-surroundings.ts'
 import * as registryHardening from './migrations/0015-registry-hardening.ts'
+import * as registryLog from './migrations/0019-registry-log.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -30,6 +31,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0013-agents': agents,
   '0014-run-surroundings': runSurroundings,
   '0015-registry-hardening': registryHardening,
+  '0019-registry-log': registryLog,
 }
 
 /** The migrations of this Plinth, in order. */

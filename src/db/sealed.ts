@@ -6,6 +6,7 @@ type Columns = { [T in Table]?: readonly (keyof Database[T] & string)[] }
 
 /** Every column that holds sealed texts, or null; the rows of its table are told apart by `id`. */
 const SEALED = {
+  registryLogKeys: ['privateKey'],
   runs: ['variables'],
   sshKeys: ['value'],
   stateVersionOutputs: ['value'],

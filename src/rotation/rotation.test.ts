@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eachRow } from '../../test/at-rest.ts'
 import { TestDatabase } from '../../test/databases.ts'
 import { DIALECTS, expectStatus, type TestOrganization, TestServer, unique } from '../../test/harness.ts'
+import { addKey, makeKey } from '../../test/registry.ts'
 import { document, newVariable, newVarset, newVarsetVariable, newWorkspace } from '../../test/resources.ts'
 import { newRun, uploadConfiguration } from '../../test/runs.ts'
 import { announceState, base64, lock, postState, put, rawState, saveState } from '../../test/states.ts'
@@ -56,6 +57,7 @@ async function fill(server: TestServer, organization: TestOrganization) {
     await owner.post(`${path}/ssh-keys`, document('ssh-keys', { name: 'k', value: 'secret' })),
     201,
   )
+  await addKey(organization, await makeKey())
   const configuration = await uploadConfiguration(owner, workspace.id)
   await newRun(owner, workspace.id, { variables: [{ key: 'a', value: '"b"' }] })
   await saveState(owner, pending.id)

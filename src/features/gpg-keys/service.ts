@@ -9,6 +9,7 @@ import { OpenPgpError, readPublicKey } from '../../lib/openpgp.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import * as audit from '../audit-trail/service.ts'
 import * as organizations from '../organizations/service.ts'
+import * as registryLog from '../registry-log/service.ts'
 import type { GpgKey } from './store.ts'
 import * as store from './store.ts'
 
@@ -103,22 +104,27 @@ export async function create(
         updatedAt: now,
       })
       .catch(refuseDuplicate('/data/attributes/ascii-armor'))
-    return recordChange(tx, 'create', id)
+    const key = await recordChange(tx, 'create', id)
+    await appendToLog(tx, 'add', key)
+    return key
   })
 }
 
 /** Moves a key to another namespace; the versions it signed keep their copy of it. */
 export function update(ctx: Ctx, address: KeyAddress, namespace: string): Promise<GpgKey> {
   return inTransaction(ctx, async (tx) => {
-    const { id } = await get(tx, address, 'gpg-keys:manage')
+    const before = await get(tx, address, 'gpg-keys:manage')
     const target = await organizations.findByName(tx, namespace)
     if (!target || !(await can(tx, 'gpg-keys:manage', target.id))) {
       throw new AppError('invalid', 'namespace not authorized', { pointer: '/data/attributes/namespace' })
     }
-    await store
-      .update(tx.db, id, { organizationId: target.id, updatedAt: tx.now() })
+    const moved = await store
+      .move(tx.db, before, { organizationId: target.id, updatedAt: tx.now() })
       .catch(refuseDuplicate('/data/attributes/namespace'))
-    return recordChange(tx, 'update', id)
+    if (!moved) throw notFound()
+    const after = await recordChange(tx, 'update', before.id)
+    await appendMove(tx, before, after)
+    return after
   })
 }
 
@@ -128,6 +134,7 @@ export function remove(ctx: Ctx, address: KeyAddress): Promise<GpgKey> {
     const key = await get(tx, address, 'gpg-keys:manage')
     await recordChange(tx, 'destroy', key.id)
     if (!(await store.remove(tx.db, key.id))) throw notFound()
+    await appendToLog(tx, 'remove', key)
     return key
   })
 }
@@ -147,6 +154,26 @@ async function recordChange(tx: Ctx, action: string, id: string): Promise<GpgKey
   const { organizationId, keyId } = key
   await audit.record(tx, { action, organizationId, resourceType: 'gpg_key', resourceId: keyId })
   return key
+}
+
+function appendToLog(
+  tx: Ctx,
+  action: registryLog.LogAction,
+  { organizationId, namespace, keyId, fingerprint }: GpgKey,
+  details?: Record<string, string>,
+): Promise<void> {
+  const subject = { kind: 'gpg-key', namespace, keyId, fingerprint, details } as const
+  return registryLog.append(tx, organizationId, { action, subject })
+}
+
+/** Both organizations see that it went, and where; always in the same order, or two moves would wait for each other. */
+async function appendMove(tx: Ctx, before: GpgKey, after: GpgKey): Promise<void> {
+  if (before.organizationId === after.organizationId) return
+  const moves = [
+    { key: before, details: { to: after.namespace } },
+    { key: after, details: { from: before.namespace } },
+  ].sort((a, b) => (a.key.organizationId < b.key.organizationId ? -1 : 1))
+  for (const { key, details } of moves) await appendToLog(tx, 'move', key, details)
 }
 
 function refuseArmor(error: unknown): never {

@@ -35,8 +35,19 @@ export async function insert(db: Db, row: Insertable<GpgKeyTable>): Promise<void
   await db.insertInto('gpgKeys').values(row).execute()
 }
 
-export async function update(db: Db, id: string, changes: Updateable<GpgKeyTable>): Promise<void> {
-  await db.updateTable('gpgKeys').set(changes).where('id', '=', id).execute()
+/** Gives a key to another organization; whether it was still with the one that `key` says. */
+export async function move(
+  db: Db,
+  { id, organizationId }: GpgKey,
+  changes: Updateable<GpgKeyTable>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('gpgKeys')
+    .set(changes)
+    .where('id', '=', id)
+    .where('organizationId', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
