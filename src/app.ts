@@ -192,8 +192,7 @@ async function serve(
     () => app.close(),
   )
   await worker.start()
-  const runner = await startWorkers(services)
-  opened.push(() => runner?.stop())
+  opened.push(await startWorkers(services))
   return { url: services.baseUrl, adminTokenFile }
 }
 

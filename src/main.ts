@@ -1,31 +1,23 @@
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
-import { startAgent } from './agent/agent.ts'
 import { type RunningServer, start } from './app.ts'
-import { BackupError } from './backup/archive.ts'
-import { backup, type Source } from './backup/backup.ts'
-import { restore } from './backup/restore.ts'
+import type { Source } from './backup/backup.ts'
 import { FileBlobStore } from './blobs/file.ts'
-import { readAgentConfig } from './config/agent.ts'
 import { ConfigError, readConfig } from './config/config.ts'
 import { readSecrets, readVaultKeys, secretKeyFile } from './config/secrets.ts'
-import { SandboxError } from './engine/sandbox.ts'
+import { OperatorError } from './lib/errors.ts'
 import { Vault } from './lib/vault.ts'
-import { RotationError, rotate } from './rotation/rotation.ts'
 
-// The only reader of process.env. What a person reads goes to standard output, the log to standard error.
+// The only reader of process.env. What a person reads goes to standard output, the log to standard error. Commands
+// load what they alone need, so that the server starts without it.
 
 const [command = 'start', ...parameters] = process.argv.slice(2)
 try {
   await run()
 } catch (error) {
-  const isExpected = [ConfigError, BackupError, RotationError, SandboxError].some(
-    (kind) => error instanceof kind,
-  )
-  process.stderr.write(
-    `Plinth cannot ${command}:\n${isExpected ? (error as Error).message : inspect(error)}\n`,
-  )
+  const reason = error instanceof OperatorError ? error.message : inspect(error)
+  process.stderr.write(`Plinth cannot ${command}:\n${reason}\n`)
   process.exitCode = 1
 }
 
@@ -40,6 +32,7 @@ function run(): Promise<void> {
 }
 
 async function writeBackup(file: string): Promise<void> {
+  const { backup } = await import('./backup/backup.ts')
   const { rows, blobs } = await backup(await openData(), file, new Date())
   process.stdout.write(
     `Wrote ${file}: ${rows} rows and ${blobs} files. It holds secrets; keep it where they are safe.\n`,
@@ -47,11 +40,13 @@ async function writeBackup(file: string): Promise<void> {
 }
 
 async function restoreBackup(file: string): Promise<void> {
+  const { restore } = await import('./backup/restore.ts')
   const { rows, blobs } = await restore(await openData(), file)
   process.stdout.write(`Restored ${rows} rows and ${blobs} files of ${file}. Start Plinth with: npm start\n`)
 }
 
 async function rotateKey(): Promise<void> {
+  const { rotate } = await import('./rotation/rotation.ts')
   const { database, blobs, vault } = await openData()
   const { texts, files } = await rotate({ database, blobs, vault: vault() })
   process.stdout.write(
@@ -91,6 +86,10 @@ async function serve(): Promise<void> {
 
 /** Works as an agent until it is told to end, or cannot go on. */
 async function work(): Promise<void> {
+  const [{ startAgent }, { readAgentConfig }] = await Promise.all([
+    import('./agent/agent.ts'),
+    import('./config/agent.ts'),
+  ])
   const config = readAgentConfig(process.env)
   const log = newLog()
   const ending = new AbortController()

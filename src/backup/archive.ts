@@ -6,9 +6,10 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { extract, pack } from 'tar-stream'
+import { OperatorError } from '../lib/errors.ts'
 
 /** What a backup or a restoration is refused for; its message is for the operator. */
-export class BackupError extends Error {
+export class BackupError extends OperatorError {
   override name = 'BackupError'
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { DatabaseLocation } from '../db/connect.ts'
+import { OperatorError } from '../lib/errors.ts'
 
 /** Everything an operator can set, typed. Secrets are apart, in `secrets.ts`. */
 export interface Config {
@@ -54,7 +55,7 @@ export interface RunConfig {
 export type Environment = Record<string, string | undefined>
 
 /** Says what is wrong with the configuration, naming variables and never their values. */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override name = 'ConfigError'
 }
 

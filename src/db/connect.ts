@@ -5,7 +5,6 @@ import type { Changes } from './changes.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { OnQuery } from './observe.ts'
-import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** The open database: a handle that reads committed rows, one whose transactions write, and the end. */
@@ -32,7 +31,7 @@ export async function connect(
   onError: (error: Error) => void,
   onQuery: OnQuery = () => {},
 ): Promise<Connection> {
-  const connection = open(location, onError, onQuery)
+  const connection = await open(location, onError, onQuery)
   try {
     await migrate(connection.writes as Kysely<unknown>, connection.migrationLock)
     return connection
@@ -42,8 +41,15 @@ export async function connect(
   }
 }
 
-function open(location: DatabaseLocation, onError: (error: Error) => void, onQuery: OnQuery): Connection {
-  if (location.kind === 'postgres') return openPostgres<Database>(location.url, onError, onQuery)
+async function open(
+  location: DatabaseLocation,
+  onError: (error: Error) => void,
+  onQuery: OnQuery,
+): Promise<Connection> {
+  if (location.kind === 'postgres') {
+    const { openPostgres } = await import('./postgres.ts')
+    return openPostgres<Database>(location.url, onError, onQuery)
+  }
   mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
   return openSqlite<Database>(location.path, onQuery, location.transactionsPerCommit)
 }

@@ -1,13 +1,12 @@
-import pg from 'pg'
 import { AppError, storageFull } from '../lib/errors.ts'
 
-// The drivers say here, and nowhere else, which errors mean that the database is full or away: conditions that
-// pass, and that the caller is told of, as opposed to mistakes of ours.
+// The drivers say here and in postgres-outages.ts, and nowhere else, which errors mean that the database is full or
+// away: conditions that pass, and that the caller is told of, as opposed to mistakes of ours.
 
-const AWAY = 'The database does not answer. Try again in a few seconds.'
+/** What those are told who ask while the database is away. */
+export const AWAY = 'The database does not answer. Try again in a few seconds.'
 const LOCKED = 'The database is locked by another process. Try again in a few seconds.'
 const UNDONE = 'The database undid this change together with one that failed beside it. Try again.'
-const UNKNOWN = 'The database went away while it saved the change. Look whether it was saved, then try again.'
 
 /** Primary result codes of SQLite; extended ones hold them in their lowest byte. */
 const SQLITE = { busy: 5, ioError: 10, full: 13, cannotOpen: 14 }
@@ -38,26 +37,4 @@ function primaryCode(error: unknown): number {
 /** For a transaction that shared the fate of another: some errors make SQLite roll back all that is open. */
 export function undone(): AppError {
   return new AppError('unavailable', UNDONE)
-}
-
-const POSTGRES_DISK_FULL = '53100'
-
-/** Connection lost, server stopping or starting, out of resources, standby that only reads. */
-const POSTGRES_AWAY = /^(08|57P|53)|^25006$/
-
-/** What to throw in place of an error of a statement on PostgreSQL; the same for one of a `commit`. */
-export function postgresOutage(cause: unknown, { committing = false } = {}): unknown {
-  const away = new AppError('unavailable', committing ? UNKNOWN : AWAY, { cause })
-  if (cause instanceof pg.DatabaseError) {
-    const { code = '' } = cause
-    if (code === POSTGRES_DISK_FULL) return storageFull(cause)
-    return POSTGRES_AWAY.test(code) ? away : cause
-  }
-  // What the server did not say, the connection did, unless a parameter could not be encoded.
-  return cause instanceof TypeError || cause instanceof RangeError ? cause : away
-}
-
-/** What to throw when there is no connection to be had, for whatever reason. */
-export function noConnection(cause: unknown): AppError {
-  return new AppError('unavailable', AWAY, { cause })
 }

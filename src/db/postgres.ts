@@ -12,7 +12,7 @@ import pg from 'pg'
 import { PostgresChanges } from './changes.ts'
 import { propertyName, SnakeCasePostgresCompiler } from './identifiers.ts'
 import { type OnQuery, reportTo } from './observe.ts'
-import { noConnection, postgresOutage } from './outages.ts'
+import { noConnection, postgresOutage } from './postgres-outages.ts'
 
 const POOL_SIZE = 8
 

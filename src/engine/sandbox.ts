@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { realpathSync } from 'node:fs'
+import { OperatorError } from '../lib/errors.ts'
 import { findOnPath, SYSTEM_PATH } from './path.ts'
 
 export type SandboxKind = 'bwrap' | 'none'
 
 /** The sandbox that the operator asks for cannot be had. */
-export class SandboxError extends Error {
+export class SandboxError extends OperatorError {
   override name = 'SandboxError'
 }
 

@@ -73,3 +73,8 @@ export function storageFull(cause: unknown): AppError {
 export function refuse(violations: readonly Violation[]): void {
   if (violations.length > 0) throw new AppError('invalid', violations)
 }
+
+/** What a command cannot go on for; its message is for the operator, who needs no stack. */
+export class OperatorError extends Error {
+  override name = 'OperatorError'
+}

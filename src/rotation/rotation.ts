@@ -6,10 +6,11 @@ import { type Connection, connect, type DatabaseLocation } from '../db/connect.t
 import { isUpToDate } from '../db/rows.ts'
 import { listSealedTexts, replaceSealedText, SEALED_COLUMNS, type SealedColumn } from '../db/sealed.ts'
 import { mayExist, readSnapshot } from '../db/snapshot.ts'
+import { OperatorError } from '../lib/errors.ts'
 import type { Vault } from '../lib/vault.ts'
 
 /** Why nothing was sealed anew; its message is for the operator. */
-export class RotationError extends Error {
+export class RotationError extends OperatorError {
   override name = 'RotationError'
 }
 

@@ -1,4 +1,4 @@
-import semver from 'semver'
+import parse from 'semver/functions/parse.js'
 import { authorizeSiteAdmin } from '../../auth/authorize.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
@@ -158,7 +158,7 @@ function fromAmd64(
 
 /** Releases come after what was tried before them; text is only ever compared as digits, whatever the language. */
 function rankOf(version: string): string {
-  const parsed = semver.parse(version)
+  const parsed = parse(version)
   if (!parsed || parsed.version !== version)
     throw new AppError('invalid', 'Version is invalid: a version such as 1.14.1', {
       pointer: '/data/attributes/version',
