@@ -106,6 +106,11 @@ export async function toBinarySignature(bytes: Buffer): Promise<Buffer> {
   }
 }
 
+/** The ids of the keys that `signature` says it was made with, upper-case hexadecimal. */
+export async function readIssuers(signature: Buffer): Promise<string[]> {
+  return (await parse(signature)).getSigningKeyIDs().map((id) => id.toHex().toUpperCase())
+}
+
 /** Whether one of the keys that `signature` says it was made with belongs to `armor`. */
 export async function isIssuedBy(signature: Buffer, armor: string): Promise<boolean> {
   const key = await onlyKey(armor)

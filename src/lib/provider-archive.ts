@@ -20,15 +20,23 @@ const FILE_TYPE = 0o170000
 const SYMLINK = 0o120000
 const REGULAR = 0o100000
 const DIRECTORY = 0o040000
+const ANY_EXECUTE = 0o111
+
+/** What is in an archive that was found to be in order. */
+export interface ProviderArchive {
+  /** As lock files record it: the `h1:` hash of golang.org/x/mod/sumdb/dirhash. */
+  hash: string
+  /** The file that clients start, and whether it is marked as one that can be started on Unix. */
+  executable: { name: string; isExecutable: boolean }
+}
 
 /**
- * Checks the zip archive of provider `name` and returns its `h1:` hash, as lock files record it: the SHA-256
- * of a sorted list of each file's own SHA-256 and name (golang.org/x/mod/sumdb/dirhash, Hash1). Clients unpack
- * whatever a registry hands out, so what could harm them is refused with an `ArchiveError`: names that leave
- * the directory, links, duplicates, bombs, and an archive without the executable that clients look for.
- * Reads the directory first, then each file once; nothing is written.
+ * Checks the zip archive of provider `name`, and returns what is in it; its hash is the SHA-256 of a sorted list of
+ * each file's own SHA-256 and name. Clients unpack whatever a registry hands out, so what could harm them is refused
+ * with an `ArchiveError`: names that leave the directory, links, duplicates, bombs, and an archive without the
+ * executable that clients look for. Reads the directory first, then each file once; nothing is written.
  */
-export async function checkProviderArchive(path: string, name: string): Promise<string> {
+export async function checkProviderArchive(path: string, name: string): Promise<ProviderArchive> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false, decodeStrings: false }).catch(
     () => {
       throw new ArchiveError('it is not a zip archive')
@@ -36,8 +44,8 @@ export async function checkProviderArchive(path: string, name: string): Promise<
   )
   try {
     const entries = await readDirectory(zip)
-    requireExecutable(entries, name)
-    return await hashFiles(zip, entries)
+    const executable = requireExecutable(entries, name)
+    return { executable, hash: await hashFiles(zip, entries) }
   } finally {
     zip.close()
   }
@@ -89,12 +97,14 @@ function checkType(entry: Entry, name: string): void {
 }
 
 /** Clients take the first file in the root with this name, followed by nothing, `_` or `.`. */
-function requireExecutable(files: readonly ArchiveFile[], name: string): void {
+function requireExecutable(files: readonly ArchiveFile[], name: string): ProviderArchive['executable'] {
   const wanted = `terraform-provider-${name}`
-  const found = files.some(
+  const found = files.find(
     (file) => file.name.startsWith(wanted) && /^([_.][^/]*)?$/.test(file.name.slice(wanted.length)),
   )
   if (!found) throw new ArchiveError(`it has no file ${wanted}… in its root, which terraform would start`)
+  const mode = found.entry.externalFileAttributes >>> 16
+  return { name: found.name, isExecutable: (mode & ANY_EXECUTE) !== 0 }
 }
 
 async function hashFiles(zip: ZipFile, files: readonly ArchiveFile[]): Promise<string> {

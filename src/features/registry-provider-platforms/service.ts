@@ -151,7 +151,7 @@ export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Pr
 
 async function checkArchive(providerName: string, staged: StagedBlob): Promise<string> {
   try {
-    return await checkProviderArchive(staged.path, providerName)
+    return (await checkProviderArchive(staged.path, providerName)).hash
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error
     throw new AppError('unprocessable', `The archive is refused: ${error.message}.`)

@@ -18,6 +18,7 @@ import {
 } from '../../http/shown.ts'
 import { fileLink, mountDownload, mountUpload, type StoredFile } from '../../http/storage.ts'
 import { camelKeys } from '../../lib/case.ts'
+import { SEMVER } from '../../lib/semver.ts'
 import { Type } from '../../lib/type.ts'
 import { addressOf, getPrivate, pathOf } from '../registry-providers/service.ts'
 import * as files from './release-files.ts'
@@ -34,11 +35,6 @@ const SIGNATURE_FILE = {
   name: 'ProviderShasumsSignature',
   about: 'the signature of a version’s digests',
 }
-
-/** The grammar of semver.org, version 2.0.0. */
-const NUMBER = '(0|[1-9][0-9]*)'
-const PRERELEASE = '(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
-const SEMVER = `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRERELEASE}(\\.${PRERELEASE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`
 
 const Attributes = Type.Object({
   version: Text({
