@@ -1,0 +1,84 @@
+import { posix } from 'node:path'
+import type { ModuleFiles } from './module-archive.ts'
+import { addDeclarations, type Declarations, noDeclarations } from './module-declarations.ts'
+import { makeHclReader, type ReadFile } from './module-hcl.ts'
+import { readJsonFile } from './module-json.ts'
+
+/** A directory of a module: its root, a module in it, or an example. */
+export interface ModulePart extends Declarations {
+  /** Empty for the root. */
+  path: string
+  name: string
+  readme: string
+  /** Whether it declares nothing. */
+  empty: boolean
+}
+
+export interface ModuleDescription {
+  root: ModulePart
+  submodules: ModulePart[]
+  examples: ModulePart[]
+  /** Files that could not be read, or not all of them, each with the reason. */
+  warnings: string[]
+}
+
+const CONFIGURATION = /\.(tf|tofu)(\.json)?$/
+
+/** Files that only replace what others declare. */
+const OVERRIDE = /(^|_)override\.(tf|tofu)(\.json)?$/
+
+/**
+ * Describes a module by its files: what it takes and gives, what it needs, and its README. Nothing is evaluated.
+ * Undefined when there is no configuration in the root.
+ */
+export async function describeModule({
+  texts,
+  tooLarge,
+}: ModuleFiles): Promise<ModuleDescription | undefined> {
+  const readHcl = await makeHclReader()
+  const warnings = tooLarge.map((path) => `${path} is too large to be shown`)
+  const parts = new Map<string, ModulePart>()
+  for (const path of configurations([...texts.keys(), ...tooLarge])) {
+    const directory = posix.dirname(path) === '.' ? '' : posix.dirname(path)
+    const part = parts.get(directory) ?? startPart(directory, texts)
+    parts.set(directory, part)
+    const text = texts.get(path)
+    if (text === undefined) continue
+    const { declarations, problem }: ReadFile = path.endsWith('.json') ? readJsonFile(text) : readHcl(text)
+    if (problem) warnings.push(`${path}: ${problem}`)
+    addDeclarations(part, declarations)
+  }
+  const { '': root, ...others } = Object.fromEntries(parts)
+  if (!root) return undefined
+  for (const part of parts.values()) finishPart(part)
+  const below = (directory: string) =>
+    Object.values(others).filter(({ path }) => path.startsWith(`${directory}/`))
+  return { root, submodules: below('modules'), examples: below('examples'), warnings }
+}
+
+/** In order. Of `main.tofu` and `main.tf` the first counts, as for OpenTofu. */
+function configurations(paths: string[]): string[] {
+  const known = new Set(paths)
+  return paths
+    .filter((path) => CONFIGURATION.test(path) && !OVERRIDE.test(posix.basename(path)))
+    .filter((path) => !known.has(path.replace(/\.tf(\.json)?$/, '.tofu$1')) || !/\.tf(\.json)?$/.test(path))
+    .sort()
+}
+
+function startPart(path: string, texts: ModuleFiles['texts']): ModulePart {
+  const readmes = [...texts.keys()]
+    .filter((file) => posix.join(path, posix.basename(file)) === file)
+    .filter((file) => /^readme(\.md)?$/i.test(posix.basename(file)))
+    .sort((a, b) => b.length - a.length)
+  const readme = texts.get(readmes[0] ?? '') ?? ''
+  return { path, name: posix.basename(path), readme, empty: true, ...noDeclarations() }
+}
+
+function finishPart(part: ModulePart): void {
+  const { inputs, outputs, dependencies, provider_dependencies: providers, resources } = part
+  const all = [inputs, outputs, dependencies, providers, resources]
+  part.empty = all.every((declared) => declared.length === 0)
+  for (const declared of [inputs, outputs, dependencies, providers]) {
+    declared.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
+  }
+}
