@@ -8,6 +8,7 @@ import type { Timestamp } from './db/columns.ts'
 import type { Db, HasDatabase } from './db/transaction.ts'
 import type { Links } from './lib/links.ts'
 import type { Metrics } from './lib/metrics.ts'
+import type { Upstreams } from './lib/upstreams.ts'
 import type { Vault } from './lib/vault.ts'
 
 /** What every part of the server shares for as long as it runs. */
@@ -23,6 +24,8 @@ export interface Services extends HasDatabase {
   vault: Vault
   log: Logger
   metrics: Metrics
+  /** Registries that the provider mirror asks. */
+  upstreams: Upstreams
   /** The clock; nothing else reads it. */
   now: () => Timestamp
   /** What keeps the server from serving now, by name; empty when nothing does. */

@@ -14,6 +14,7 @@ import { loadSubject } from './features/tokens/authentication.ts'
 import { Links } from './lib/links.ts'
 import { Metrics } from './lib/metrics.ts'
 import { timestamp } from './lib/time.ts'
+import { Upstreams } from './lib/upstreams.ts'
 import { Vault } from './lib/vault.ts'
 
 /** Opens what every part of the server shares, and brings the database up to date. */
@@ -38,6 +39,7 @@ export async function assemble(config: Config, secrets: Secrets, log: Logger): P
     links: new Links(secrets.derive('links'), () => services.baseUrl, secrets.deriveOld('links')),
     log,
     metrics,
+    upstreams: new Upstreams(config.mirror.upstreams, secrets.mirrorTokens),
     now: () => timestamp(new Date()),
     notReady: () => listProblems(db, blobs, log),
     loadSubject,

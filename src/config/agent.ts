@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import {
-  ConfigError,
-  type Environment,
-  parseSwitch,
-  parseUrl,
-  type RunConfig,
-  readerOf,
-  readRuns,
-} from './config.ts'
+import { ConfigError, parseSwitch, type RunConfig, readerOf, readRuns } from './config.ts'
+import { type Environment, parseUrl } from './reading.ts'
 
 /** Everything that an operator of an agent can set. */
 export interface AgentConfig {

@@ -21,6 +21,7 @@ describe('the configuration', () => {
       maxUploadBytes: 524_288_000,
       abandonedDraftDays: 30,
       registryQuotaBytes: 0,
+      mirror: { upstreams: new Map(), timeout: 8 },
       metricsListen: undefined,
       maxStateBytes: 268_435_456,
       runs: {
@@ -102,6 +103,20 @@ describe('the configuration', () => {
     ['PLINTH_RUN_ENVIRONMENT', 'HTTPS_PROXY, SSL_CERT_FILE', { runs: { environment: {} } }],
     ['PLINTH_MAX_STATE_BYTES', '1024', { maxStateBytes: 1024 }],
     ['PLINTH_REGISTRY_QUOTA_BYTES', '5368709120', { registryQuotaBytes: 5_368_709_120 }],
+    [
+      'PLINTH_MIRROR_UPSTREAMS',
+      'Registry.example.com, registry.terraform.io=https://proxy.example.com/v1/providers/\nlocalhost:8443',
+      {
+        mirror: {
+          upstreams: new Map([
+            ['registry.example.com', undefined],
+            ['registry.terraform.io', 'https://proxy.example.com/v1/providers/'],
+            ['localhost:8443', undefined],
+          ]),
+        },
+      },
+    ],
+    ['PLINTH_MIRROR_TIMEOUT', '20', { mirror: { timeout: 20 } }],
   ]
   test.each(good)('reads %s=%s', (variable, text, part) => {
     expect(readConfig({ [variable]: text })).toMatchObject(part)
@@ -129,6 +144,8 @@ describe('the configuration', () => {
     ['PLINTH_ENGINE_MIRROR', 'ftp://x7q', 'x7q'],
     ['PLINTH_RUN_ENVIRONMENT', 'A-B-x7q', 'PLINTH_SECRET_KEY', '1A'],
     ['PLINTH_MAX_UPLOAD_BYTES', '500MB-x7q', '-5', '9'.repeat(16)],
+    ['PLINTH_MIRROR_UPSTREAMS', 'x7q_', 'x7q=ftp://x7q', 'x7q=', 'https://x7q/', 'x7q/*'],
+    ['PLINTH_MIRROR_TIMEOUT', '0', '1.5', 'x7q'],
   ]
   const cases = bad.flatMap(([variable, ...texts]) => texts.map((text) => [variable, text] as const))
   test.each(cases)('refuses %s=%s, naming the variable and not the value', (variable, text) => {
@@ -214,6 +231,8 @@ describe('the secrets', () => {
     ['PLINTH_ADMIN_TOKEN', 'with a space in it x7q'],
     ['PLINTH_ADMIN_TOKEN', `line\nbreak-${'x7q'.repeat(9)}`],
     ['PLINTH_ADMIN_TOKEN', 'x7q'.repeat(100)],
+    ['PLINTH_MIRROR_TOKENS', 'x7q'],
+    ['PLINTH_MIRROR_TOKENS', 'registry.example.com=x7q other='],
   ])('refuse a bad %s without showing it', (variable, text) => {
     const error = failure(() => readSecrets({ [variable]: text }, directory))
     expect(error).toBeInstanceOf(ConfigError)

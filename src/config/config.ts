@@ -2,6 +2,8 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { DatabaseLocation } from '../db/connect.ts'
 import { OperatorError } from '../lib/errors.ts'
+import { type MirrorConfig, readMirror } from './mirror.ts'
+import { type Environment, parseUrl, type Read } from './reading.ts'
 
 /** Everything an operator can set, typed. Secrets are apart, in `secrets.ts`. */
 export interface Config {
@@ -25,6 +27,7 @@ export interface Config {
   /** Bytes of a state, raw. */
   maxStateBytes: number
   runs: RunConfig
+  mirror: MirrorConfig
   /** A listener for nothing but metrics. */
   metricsListen: { host: string; port: number } | undefined
 }
@@ -51,8 +54,6 @@ export interface RunConfig {
   /** Seconds after which an apply is stopped. */
   applyTimeout: number
 }
-
-export type Environment = Record<string, string | undefined>
 
 /** Says what is wrong with the configuration, naming variables and never their values. */
 export class ConfigError extends OperatorError {
@@ -107,12 +108,11 @@ export function readConfig(environment: Environment): Config {
       parseCount,
       'a whole number of bytes',
     ),
+    mirror: readMirror(environment, read),
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return config
 }
-
-type Read = <T>(name: string, fallback: string, parse: (text: string) => T | undefined, rule: string) => T
 
 /** Reads variables one by one; what is wrong with them goes to `problems`. */
 export function readerOf(environment: Environment, problems: string[]): Read {
@@ -155,13 +155,6 @@ function parseListen(text: string) {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:]+):(\d{1,5})$/.exec(text)
   if (!match || Number(match[2]) > 65_535) return undefined
   return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port: Number(match[2]) }
-}
-
-/** An address, without a slash at the end. */
-export function parseUrl(text: string): string | undefined {
-  const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) return undefined
-  return url.href.replace(/\/+$/, '')
 }
 
 function parseDatabase(text: string): DatabaseLocation | undefined {

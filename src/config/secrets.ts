@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { basename, dirname, extname, join } from 'node:path'
 import { isAlive } from '../lib/processes.ts'
 import { ConfigError } from './config.ts'
+import { parseMirrorTokens } from './mirror.ts'
 
 /** Secrets of the server, apart from the configuration so that nothing prints them with it. */
 export interface Secrets {
@@ -10,6 +11,8 @@ export interface Secrets {
   adminToken: string | undefined
   /** What a scraper of metrics has to present. */
   metricsToken: string | undefined
+  /** What upstreams of the provider mirror have to be shown, by host. */
+  mirrorTokens: ReadonlyMap<string, string>
   /** A key for one purpose, derived from the server's secret key. */
   derive: (purpose: string) => Buffer
   /** The same of the keys that it replaced. */
@@ -19,8 +22,8 @@ export interface Secrets {
 }
 
 /**
- * Reads `PLINTH_ADMIN_TOKEN`, `PLINTH_METRICS_TOKEN`, `PLINTH_OLD_SECRET_KEYS` and `PLINTH_SECRET_KEY`; without the last a key is made at
- * the first start and kept in the data directory, readable by its owner only.
+ * Reads `PLINTH_ADMIN_TOKEN`, `PLINTH_METRICS_TOKEN`, `PLINTH_MIRROR_TOKENS`, `PLINTH_OLD_SECRET_KEYS` and
+ * `PLINTH_SECRET_KEY`; without the last a key is made at the first start and kept in the data directory, readable by its owner only.
  */
 export function readSecrets(environment: Record<string, string | undefined>, dataDir: string): Secrets {
   const adminToken = environment['PLINTH_ADMIN_TOKEN'] || undefined
@@ -31,11 +34,16 @@ export function readSecrets(environment: Record<string, string | undefined>, dat
   if (metricsToken && metricsToken.length < 16) {
     throw new ConfigError('PLINTH_METRICS_TOKEN must have at least 16 characters')
   }
+  const mirrorTokens = parseMirrorTokens(environment['PLINTH_MIRROR_TOKENS'] ?? '')
+  if (!mirrorTokens) {
+    throw new ConfigError('PLINTH_MIRROR_TOKENS must be tokens as host=TOKEN, separated by commas or spaces')
+  }
   const key = readKey(environment['PLINTH_SECRET_KEY'], dataDir)
   const oldKeys = readOldKeys(environment['PLINTH_OLD_SECRET_KEYS'])
   return {
     adminToken,
     metricsToken,
+    mirrorTokens,
     derive: (purpose) => derive(key, purpose),
     deriveOld: (purpose) => oldKeys.map((old) => derive(old, purpose)),
     vaultKeys: [derive(key, 'vault'), ...oldKeys.map((old) => derive(old, 'vault'))],

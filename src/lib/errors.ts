@@ -18,6 +18,7 @@ export const FAILURES = {
   tooManyRequests: { status: 429, title: 'too many requests' },
   headersTooLarge: { status: 431, title: 'request header fields too large' },
   internal: { status: 500, title: 'internal server error' },
+  badGateway: { status: 502, title: 'bad gateway' },
   unavailable: { status: 503, title: 'service unavailable' },
   insufficientStorage: { status: 507, title: 'insufficient storage' },
 } as const satisfies Record<string, { status: number; title: string }>

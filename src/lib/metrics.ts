@@ -6,6 +6,8 @@ const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** From a look-up in memory to a query that somebody should look at. */
 const QUERY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5]
 
+type MirrorAsked = 'versions' | 'release' | 'archive'
+
 /** What the server counts and times, in the form that Prometheus reads. docs/operations.md lists the names. */
 export class Metrics {
   readonly #registry = new Registry()
@@ -35,6 +37,18 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly #mirror = new Counter({
+    name: 'plinth_mirror_requests_total',
+    help: 'What the provider mirror was asked for, and how it answered',
+    labelNames: ['what', 'outcome'],
+    registers: [this.#registry],
+  })
+  readonly #mirrored = new Counter({
+    name: 'plinth_mirror_fetched_bytes_total',
+    help: 'Bytes of archives that the provider mirror fetched and kept',
+    registers: [this.#registry],
+  })
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
   }
@@ -58,6 +72,15 @@ export class Metrics {
 
   uploaded(bytes: number): void {
     this.#uploaded.inc(bytes)
+  }
+
+  /** `kept` is answered from what is here, `stale` the same because the upstream cannot be asked. */
+  mirrorAsked(what: MirrorAsked, outcome: 'kept' | 'fetched' | 'stale' | 'failed' | 'refused'): void {
+    this.#mirror.inc({ what, outcome })
+  }
+
+  mirrored(bytes: number): void {
+    this.#mirrored.inc(bytes)
   }
 
   /** Adds a number that is looked up when the metrics are read. */
