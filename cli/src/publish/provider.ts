@@ -1,0 +1,26 @@
+import { ApiError, type Client } from '../api/client.ts'
+import type { Observer } from '../observer.ts'
+
+/** Where the API has the provider; makes it where there is none. */
+export async function ensureProvider(
+  client: Client,
+  { organization, name }: { organization: string; name: string },
+  observe: Observer,
+): Promise<{ path: string; isNew: boolean }> {
+  const providers = `/api/v2/organizations/${encodeURIComponent(organization)}/registry-providers`
+  const path = `${providers}/private/${encodeURIComponent(organization)}/${encodeURIComponent(name)}`
+  if (await client.find(path)) return { path, isNew: false }
+  observe({ type: 'step', text: `creating provider ${organization}/${name}` })
+  try {
+    await client.post(providers, 'registry-providers', {
+      name,
+      namespace: organization,
+      'registry-name': 'private',
+    })
+  } catch (error) {
+    // Somebody else may have made it just now, or an attempt whose answer was lost.
+    if (!(error instanceof ApiError && error.status === 422 && (await client.find(path)))) throw error
+    return { path, isNew: false }
+  }
+  return { path, isNew: true }
+}
