@@ -27,6 +27,7 @@ import { routes as plans } from './features/plans/routes.ts'
 import { routes as projects } from './features/projects/routes.ts'
 import { bindingOwners as projectOwners } from './features/projects/service.ts'
 import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
+import { routes as registryLog } from './features/registry-log/routes.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
@@ -91,6 +92,7 @@ const ROUTES: readonly Routes[] = [
   plans,
   projects,
   providerProtocol,
+  registryLog,
   registryProviderPlatforms,
   registryProviderVersions,
   registryProviders,

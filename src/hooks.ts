@@ -9,6 +9,7 @@ import { acceptInvitations, addFounder, leaveOwners } from './features/organizat
 import * as organizations from './features/organizations/service.ts'
 import { onChange as onChangePassword } from './features/passwords/service.ts'
 import { createDefault as createDefaultProject } from './features/projects/service.ts'
+import { noteEnd as noteEndOfRegistryLog } from './features/registry-log/service.ts'
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
 import * as runEvents from './features/run-events/service.ts'
@@ -25,6 +26,7 @@ export function connectSlices(): void {
   organizations.onCreate(addFounder)
   organizations.onCreate(createDefaultProject)
   organizations.onRemove(removeFilesOf)
+  organizations.onRemove(noteEndOfRegistryLog)
   onAddress(acceptInvitations)
   onChangePassword(endSessions)
   onChangePassword(withdrawCodes)

@@ -66,7 +66,7 @@ export class Client {
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json')
+    const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
     return {
       status: response.status,
       headers: response.headers,

@@ -312,6 +312,8 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   showGpgKey: REGISTRY,
   updateGpgKey: PROVIDERS,
   removeGpgKey: PROVIDERS,
+  listRegistryLog: REGISTRY,
+  exportRegistryLog: REGISTRY,
   listProviders: REGISTRY,
   createProvider: PROVIDERS,
   showProvider: REGISTRY,

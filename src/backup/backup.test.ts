@@ -127,7 +127,13 @@ describe.each(DIALECTS)('a backup of %s', (from) => {
       )
       await restored.start()
       for (const { token } of [owner, team, member]) {
-        for (const address of [path, `${path}/projects`, '/api/v2/account/details', release.path]) {
+        for (const address of [
+          path,
+          `${path}/projects`,
+          '/api/v2/account/details',
+          release.path,
+          `${path}/registry-log`,
+        ]) {
           const before = await server.as(token as string).get(address)
           const after = await restored.as(token as string).get(address)
           expect(after.status).toBe(before.status)
@@ -258,8 +264,8 @@ describe.each(DIALECTS)('on %s', (dialect) => {
     const target = newFile()
     expect(await backup({ ...source, blobs }, target, new Date())).toMatchObject({ blobs: 4 })
     const text = readFileSync(target, 'latin1')
-    expect(text).toContain('"name":"small"')
-    expect(text).not.toContain('"name":"short"')
+    expect(text).toContain('"namespace":null,"name":"small"')
+    expect(text).not.toContain('"namespace":null,"name":"short"')
   })
 })
 

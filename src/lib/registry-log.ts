@@ -31,10 +31,10 @@ export interface LogRecord extends LogContent {
   readonly signature: string
 }
 
-/** A key that signs a log; `publicKey` is the base64 of its SubjectPublicKeyInfo. */
+/** A key that signs a log, as everybody gets it: the public key is SubjectPublicKeyInfo in base64. */
 export interface LogKey {
   readonly id: string
-  readonly publicKey: string
+  readonly 'public-key': string
 }
 
 /** Where a log ends, or ended when it was looked at last. */
@@ -43,13 +43,21 @@ export interface LogHead {
   readonly hash: string
 }
 
-/** Whether a log is what it says; `head` is undefined for a log without records. */
+/** The first line of an exported log; its records follow, each on a line of its own. */
+export interface LogHeader {
+  readonly organization: { readonly id: string; readonly name: string }
+  /** Null for a log without records. */
+  readonly head: LogHead | null
+  readonly keys: readonly LogKey[]
+}
+
+/** Whether a log is what it says; `head` is undefined where there were no records. */
 export type Verdict =
   | { ok: true; head: LogHead | undefined }
   | { ok: false; sequence: number | undefined; why: string }
 
 /** A new key for a log; the private part is PKCS #8 in base64. */
-export function newLogKey(): LogKey & { privateKey: string } {
+export function newLogKey(): { id: string; publicKey: string; privateKey: string } {
   const pair = generateKeyPairSync('ed25519')
   const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' })
   return {
@@ -94,13 +102,45 @@ export async function verifyLog(
   return { ok: true, head: last && { sequence: last.sequence, hash: last.hash } }
 }
 
+/**
+ * Checks an exported log, line by line, with the keys that it brings; who has seen it before compares their ids. Throws
+ * `SyntaxError` for what is not such an export.
+ */
+export async function verifyExport(
+  lines: Iterable<string> | AsyncIterable<string>,
+  since?: LogHead,
+): Promise<{ header: LogHeader; verdict: Verdict }> {
+  const [header, records] = await openExport(lines)
+  const verdict = await verifyLog(records, header.keys, since)
+  const told = header.head
+  if (!verdict.ok || verdict.head?.hash === told?.hash) return { header, verdict }
+  const why = `the log ends before record ${told?.sequence}, where it says that it does`
+  return { header, verdict: { ok: false, sequence: verdict.head && verdict.head.sequence + 1, why } }
+}
+
+async function openExport(lines: Iterable<string> | AsyncIterable<string>) {
+  const parsed = parseLines(lines)
+  const { value } = await parsed.next()
+  const header = value as LogHeader | undefined
+  const isKey = (key: LogKey) => typeof key?.id === 'string' && typeof key['public-key'] === 'string'
+  if (!header?.organization || !Array.isArray(header.keys) || !header.keys.every(isKey))
+    throw new SyntaxError('not an exported registry log')
+  return [header, parsed] as const
+}
+
+async function* parseLines(
+  lines: Iterable<string> | AsyncIterable<string>,
+): AsyncGenerator<unknown, undefined> {
+  for await (const line of lines) if (line !== '') yield JSON.parse(line)
+}
+
 type OpenKey = ReturnType<typeof createPublicKey>
 
 /** By id. What is not a key by Ed25519, or has not its own id, is left out. */
 function openKeys(keys: readonly LogKey[]): Map<string, OpenKey> {
   const open = new Map<string, OpenKey>()
-  for (const { id, publicKey } of keys) {
-    const der = Buffer.from(String(publicKey), 'base64')
+  for (const { id, 'public-key': text } of keys) {
+    const der = Buffer.from(text, 'base64')
     if (keyIdOf(der) !== id) continue
     const key = createPublicKey({ key: der, type: 'spki', format: 'der' })
     if (key.asymmetricKeyType === 'ed25519') open.set(id, key)

@@ -55,9 +55,12 @@ onEachDatabase('the transparency log', (database) => {
   }
 
   const recordsOf = async (id: string): Promise<LogRecord[]> => {
-    const rows = await store.listBetween(database.db, id, 1, 1000, 1000)
+    const rows = await store.listBetween(database.db, id, 1, 1000)
     return rows.map(({ content, hash, signature }) => ({ ...JSON.parse(content), hash, signature }))
   }
+
+  const listKeys = async () =>
+    (await store.listKeys(database.db)).map(({ id, publicKey }) => ({ id, 'public-key': publicKey }))
 
   test('has neither gaps nor forks when many append at once, some of them in vain', async () => {
     const [one, other] = [await organization('org-race'), await organization('org-other')]
@@ -74,7 +77,7 @@ onEachDatabase('the transparency log', (database) => {
     const settled = await Promise.allSettled(attempts)
     if (connection !== database.connection) await connection.close()
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(60)
-    const keys = await store.listKeys(database.db)
+    const keys = await listKeys()
     expect(keys).toHaveLength(1)
     for (const [id, count] of [
       [one, 40],
@@ -104,7 +107,7 @@ onEachDatabase('the transparency log', (database) => {
       signature: expect.stringMatching(/^[0-9a-f]{128}$/),
     })
     const head = { sequence: 1, hash: record?.hash }
-    expect(await verifyLog([record], await store.listKeys(database.db))).toEqual({ ok: true, head })
+    expect(await verifyLog([record], await listKeys())).toEqual({ ok: true, head })
     expect(await store.findHead(database.db, id)).toEqual(head)
   })
 

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { type LogContent, NO_RECORD, newLogKey, sealRecord } from '../../lib/registry-log.ts'
+import * as audit from '../audit-trail/service.ts'
 import * as organizations from '../organizations/service.ts'
 import * as store from './store.ts'
 
@@ -109,4 +110,18 @@ async function signingKey(tx: Ctx) {
   const made = await store.findCurrentKey(tx.db)
   if (!made) throw new Error('the key of the registry log is gone')
   return made
+}
+
+/** A log goes with its organization; where it ended stays in the audit trail. */
+export async function noteEnd(tx: Ctx, { id, name }: { id: string; name: string }): Promise<void> {
+  const head = await store.findHead(tx.db, id)
+  if (!head) return
+  const meta = { sequence: String(head.sequence), hash: head.hash }
+  await audit.record(tx, {
+    action: 'destroy',
+    organizationId: id,
+    resourceType: 'registry_log',
+    resourceId: name,
+    meta,
+  })
 }

@@ -34,8 +34,8 @@ export function list(db: Db, organizationId: string, wanted: readonly Wanted[], 
   return paginate(records.orderBy('sequence', 'desc'), page)
 }
 
-/** At most `limit` records, oldest first, of those from one number to another. */
-export function listBetween(db: Db, organizationId: string, from: number, to: number, limit: number) {
+/** The records from one number to another, oldest first. */
+export function listBetween(db: Db, organizationId: string, from: number, to: number) {
   return db
     .selectFrom('registryLogRecords')
     .select(['sequence', 'content', 'hash', 'signature'])
@@ -43,7 +43,6 @@ export function listBetween(db: Db, organizationId: string, from: number, to: nu
     .where('sequence', '>=', from)
     .where('sequence', '<=', to)
     .orderBy('sequence')
-    .limit(limit)
     .execute()
 }
 
@@ -96,7 +95,7 @@ export async function insertKey(db: Db, row: Insertable<RegistryLogKeyTable>): P
 
 /** What everybody may know of the keys. */
 export function listKeys(db: Db) {
-  return db.selectFrom('registryLogKeys').select(['id', 'publicKey', 'createdAt']).orderBy('serial').execute()
+  return db.selectFrom('registryLogKeys').select(['id', 'publicKey']).orderBy('serial').execute()
 }
 
 /** What a user, team or organization is called. */
