@@ -11,6 +11,7 @@ import { wireRoutes as agentWire } from './features/agents/wire-routes.ts'
 import { erroredStateRoutes } from './features/applies/errored-state-routes.ts'
 import { routes as applies } from './features/applies/routes.ts'
 import { routes as auditTrail } from './features/audit-trail/routes.ts'
+import { routes as cliDownloads } from './features/cli-downloads/routes.ts'
 import { routes as comments } from './features/comments/routes.ts'
 import { routes as configurationVersions } from './features/configuration-versions/routes.ts'
 import { routes as discovery } from './features/discovery/routes.ts'
@@ -79,6 +80,7 @@ const ROUTES: readonly Routes[] = [
   agentWire,
   applies,
   auditTrail,
+  cliDownloads,
   comments,
   configurationVersions,
   discovery,

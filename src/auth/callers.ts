@@ -72,6 +72,9 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   showReadiness: EVERYBODY,
   showMetrics: ['metrics'],
 
+  // Client command
+  downloadClient: EVERYBODY,
+
   // Documentation
   showOpenApi: EVERYBODY,
   showStableOpenApi: EVERYBODY,

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import { documents } from '../../http/operation.ts'
+import type { Routes } from '../../http/routes.ts'
+import { answerFile, NOTHING } from '../../http/shown.ts'
+import { packClient } from './packing.ts'
+
+const doc = documents('Client command', 'The command `plinth`, which publishes what the registry serves.')
+
+const DOWNLOAD = doc('downloadClient', 'Download the client command as an npm package', {
+  200: answerFile(
+    'To run by `npx --yes …/cli.tgz`; it fits this server, and speaks to it.',
+    'application/gzip',
+  ),
+  304: { ...NOTHING, description: 'It is still what `if-none-match` says.' },
+})
+
+export const routes: Routes = (app) => {
+  let packed: Promise<{ bytes: Buffer; etag: string }> | undefined
+
+  /** Packed when it is first asked for, and again only if that failed. */
+  const clientFor = (server: string) => {
+    packed ??= packClient(server).then(
+      (bytes) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }),
+      (error: unknown) => {
+        packed = undefined
+        throw error
+      },
+    )
+    return packed
+  }
+
+  app.get('/cli.tgz', { config: { public: true, doc: DOWNLOAD } }, async ({ ctx, headers }, reply) => {
+    const { bytes, etag } = await clientFor(ctx.baseUrl)
+    reply.headers({ etag, 'cache-control': 'no-cache' })
+    if (headers['if-none-match'] === etag) return reply.code(304).send()
+    return reply.type('application/gzip').send(bytes)
+  })
+}
