@@ -114,11 +114,7 @@ export function answerOne(resource: TSchema, includes?: readonly string[]): Answ
 }
 
 /** A document with one page of a list; `more` is what its `meta` says besides. */
-export function answerPage(
-  resource: TSchema,
-  includes?: readonly string[],
-  more: TProperties = {},
-): Answer {
+export function answerPage(resource: TSchema, includes?: readonly string[], more: TProperties = {}): Answer {
   const meta = Exactly({ pagination: Pagination, ...more })
   return {
     description: 'One page of the list.',
