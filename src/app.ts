@@ -31,6 +31,7 @@ import { routes as providerProtocol } from './features/provider-protocol/routes.
 import { routes as registryLog } from './features/registry-log/routes.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
+import { lifecycleRoutes as registryProviderLifecycle } from './features/registry-provider-versions/lifecycle-routes.ts'
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
 import { routes as registryQuotas } from './features/registry-quotas/routes.ts'
@@ -95,6 +96,7 @@ const ROUTES: readonly Routes[] = [
   projects,
   providerProtocol,
   registryLog,
+  registryProviderLifecycle,
   registryProviderPlatforms,
   registryProviderVersions,
   registryProviders,

@@ -325,6 +325,7 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   listProviderVersions: REGISTRY,
   createProviderVersion: PUBLISHING,
   showProviderVersion: REGISTRY,
+  updateProviderVersion: PUBLISHING,
   removeProviderVersion: PUBLISHING,
   listProviderPlatforms: REGISTRY,
   createProviderPlatform: PUBLISHING,

@@ -24,6 +24,7 @@ import type {
   RegistryLogKeyTable,
   RegistryLogRecordTable,
 } from '../features/registry-log/table.ts'
+import type { RegistryProviderDownloadTable } from '../features/registry-provider-consumers/table.ts'
 import type { RegistryProviderPlatformTable } from '../features/registry-provider-platforms/table.ts'
 import type {
   RegistryProviderTombstoneTable,
@@ -84,6 +85,7 @@ export interface Database {
   registryLogHeads: RegistryLogHeadTable
   registryLogKeys: RegistryLogKeyTable
   registryLogRecords: RegistryLogRecordTable
+  registryProviderDownloads: RegistryProviderDownloadTable
   registryProviderPlatforms: RegistryProviderPlatformTable
   registryProviders: RegistryProviderTable
   registryProviderTombstones: RegistryProviderTombstoneTable

@@ -11,6 +11,7 @@ import * as variables from './migrations/0012-variables.ts'
 import * as agents from './migrations/0013-agents.ts'
 import * as runSurroundings from './migrations/0014-run-surroundings.ts'
 import * as registryHardening from './migrations/0015-registry-hardening.ts'
+import * as providerLifecycle from './migrations/0016-provider-lifecycle.ts'
 import * as registryLog from './migrations/0019-registry-log.ts'
 
 interface Migration {
@@ -31,6 +32,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0013-agents': agents,
   '0014-run-surroundings': runSurroundings,
   '0015-registry-hardening': registryHardening,
+  '0016-provider-lifecycle': providerLifecycle,
   '0019-registry-log': registryLog,
 }
 

@@ -57,6 +57,7 @@ const ORDERED = {
   registryProviders: true,
   registryProviderVersions: true,
   registryProviderPlatforms: true,
+  registryProviderDownloads: true,
   registryProviderTombstones: true,
   registryQuotas: true,
   jobs: true,

@@ -53,6 +53,11 @@ export async function readExpiry(armor: string): Promise<string | null> {
   return key ? expiryOf(key) : null
 }
 
+/** The fingerprint of the one public key in `armor`, upper-case hexadecimal. */
+export async function readFingerprint(armor: string): Promise<string> {
+  return (await onlyKey(armor)).getFingerprint().toUpperCase()
+}
+
 /** The primary key ends all of its subkeys; before that, those that sign end one after another. */
 async function expiryOf(key: Key): Promise<string | null> {
   const primary = (await key.getExpirationTime()) ?? Number.POSITIVE_INFINITY

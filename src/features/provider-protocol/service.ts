@@ -21,14 +21,17 @@ export async function listVersions(
   name: string,
 ): Promise<Map<string, InstallablePlatform[]>> {
   const provider = await providers.getByCliAddress(ctx, namespace, name)
-  return Map.groupBy(await store.listInstallable(ctx.db, provider.id), (platform) => platform.version)
+  return Map.groupBy(
+    await store.listInstallable(ctx.db, provider.id, versions.INSTALLABLE),
+    (platform) => platform.version,
+  )
 }
 
-/** What the provider's users should know of versions: which were signed by keys that have expired. */
+/** What the provider's users should know of versions, such as which are deprecated. */
 export function warningsOf(ctx: Ctx, found: Map<string, InstallablePlatform[]>): string[] {
   const texts = [...found].flatMap(([version, [platform]]) => {
-    const text = platform && versions.warningOf(platform, ctx.now())
-    return text ? [{ version, text }] : []
+    const told = platform ? versions.warningsOf(platform, ctx.now()) : []
+    return told.map((text) => ({ version, text }))
   })
   return [...Map.groupBy(texts, ({ text }) => text)].map(([text, of]) => {
     const named = of.slice(-NAMED_VERSIONS).map(({ version }) => version)
@@ -47,7 +50,7 @@ export async function getPackage(
 ): Promise<Package> {
   const { namespace, name, version, os, arch } = address
   const provider = await providers.getByCliAddress(ctx, namespace, name)
-  const siblings = await store.listInstallable(ctx.db, provider.id, version)
+  const siblings = await store.listInstallable(ctx.db, provider.id, versions.INSTALLABLE, version)
   const wanted = siblings.find((platform) => platform.os === os && platform.arch === arch)
   if (!wanted) throw notFound()
   return { ...wanted, provider, siblings }

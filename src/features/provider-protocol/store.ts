@@ -1,10 +1,11 @@
+import { among } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 
 /**
- * The platforms of a provider that can be installed: everything is uploaded, and what is uploaded was
- * verified. In the order they were published.
+ * The platforms of a provider that can be installed: those of versions with one of these `statuses` whose archive is
+ * there. What is uploaded was verified. In the order in which they were announced.
  */
-export function listInstallable(db: Db, providerId: string, version?: string) {
+export function listInstallable(db: Db, providerId: string, statuses: readonly string[], version?: string) {
   const installable = db
     .selectFrom('registryProviderPlatforms as platform')
     .innerJoin('registryProviderVersions as version', 'version.id', 'platform.versionId')
@@ -15,6 +16,11 @@ export function listInstallable(db: Db, providerId: string, version?: string) {
       'version.protocols',
       'version.keyId',
       'version.keyExpiresAt',
+      'version.status',
+      'version.deprecationReason',
+      'version.deprecationLink',
+      'version.revocationMessage',
+      'version.revocationLink',
       'version.asciiArmor',
       'platform.id',
       'platform.os',
@@ -25,8 +31,7 @@ export function listInstallable(db: Db, providerId: string, version?: string) {
       'binary.size',
     ])
     .where('version.providerId', '=', providerId)
-    .where('version.shasumsBlob', 'is not', null)
-    .where('version.signatureBlob', 'is not', null)
+    .where((eb) => among(eb, 'version.status', statuses))
   const wanted = version === undefined ? installable : installable.where('version.version', '=', version)
   return wanted.orderBy('version.createdAt').orderBy('version.id').orderBy('platform.createdAt').execute()
 }

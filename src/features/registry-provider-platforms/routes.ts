@@ -63,7 +63,12 @@ const doc = documents('Provider platforms', 'The archives of a provider’s vers
 
 const docs = {
   list: doc('listProviderPlatforms', 'List the platforms of a version', { 200: answerPage(Platform) }),
-  create: doc('createProviderPlatform', 'Add a platform to a version', { 201: answerOne(Platform) }),
+  create: doc(
+    'createProviderPlatform',
+    'Add a platform to a version',
+    { 201: answerOne(Platform) },
+    { failures: { conflict: 'The version is revoked.' } },
+  ),
   show: doc('showProviderPlatform', 'Show a platform', { 200: answerOne(Platform) }),
   remove: doc('removeProviderPlatform', 'Remove a platform', { 204: NOTHING }),
 }

@@ -97,12 +97,13 @@ export function create(
 export function remove(ctx: Ctx, address: PlatformAddress): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const { id, version } = await get(tx, address, 'registry-provider-versions:manage')
+    await versions.lock(tx, version.id)
     const platform = await store.lock(tx.db, id)
     if (!platform) throw notFound()
-    await versions.buryPlatform(tx, version, platform)
     await store.remove(tx.db, id)
     await removeFiles(tx, [platform.binaryBlob])
     await recordChange(tx, 'destroy', version, platform)
+    await versions.buryPlatform(tx, version, platform)
   })
 }
 
@@ -114,6 +115,7 @@ export async function expectBinary(ctx: Ctx, id: string, bytes: number | undefin
   const platform = await getLinked(ctx, id)
   const provider = await versions.getProvider(ctx, platform.versionId)
   await authorize(ctx, 'registry-provider-versions:manage', provider.organizationId, provider.id)
+  versions.refuseRevoked(await versions.getLinked(ctx, platform.versionId))
   if (platform.binaryBlob === null) await quotas.requireRoom(ctx, provider.organizationId, bytes)
 }
 
@@ -133,6 +135,7 @@ export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Pr
   const { name, organizationId } = await versions.getProvider(ctx, known.versionId)
   const hash = staged.sha256 === known.shasum ? await checkArchive(name, staged) : null
   await inTransaction(ctx, async (tx) => {
+    versions.refuseRevoked(await versions.lock(tx, known.versionId))
     const platform = await store.lock(tx.db, id)
     if (!platform) throw notFound()
     if (await isUploaded(tx, platform.binaryBlob, staged.sha256)) return
@@ -146,6 +149,7 @@ export async function acceptBinary(ctx: Ctx, id: string, staged: StagedBlob): Pr
     const key = `providers/${id}/${staged.sha256}`
     await keep(tx.db, key, staged, tx.now())
     await store.update(tx.db, id, { binaryBlob: key, packageHash: hash, updatedAt: tx.now() })
+    await versions.noteArchive(tx, platform)
   })
 }
 
@@ -158,9 +162,10 @@ async function checkArchive(providerName: string, staged: StagedBlob): Promise<s
   }
 }
 
-/** The stored archive of a platform; 404 until it is uploaded. */
+/** The stored archive of a platform; 404 until it is uploaded, and once the version is revoked. */
 export async function getBinary(ctx: Ctx, id: string) {
-  const platform = await getLinked(ctx, id)
+  const platform = await store.findDownloadable(ctx.db, id)
+  if (!platform) throw notFound()
   return { ...(await getFile(ctx, platform.binaryBlob)), filename: platform.filename }
 }
 

@@ -16,6 +16,17 @@ export function find(db: Db, id: string): Promise<RegistryProviderPlatform | und
   return db.selectFrom('registryProviderPlatforms').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** The platform, unless its version is revoked. */
+export function findDownloadable(db: Db, id: string) {
+  return db
+    .selectFrom('registryProviderPlatforms as platform')
+    .innerJoin('registryProviderVersions as version', 'version.id', 'platform.versionId')
+    .select(['platform.binaryBlob', 'platform.filename'])
+    .where('platform.id', '=', id)
+    .where('version.status', '!=', 'revoked')
+    .executeTakeFirst()
+}
+
 /** The platform, to be changed: others that want to change it wait. */
 export function lock(db: Db, id: string): Promise<RegistryProviderPlatform | undefined> {
   return db

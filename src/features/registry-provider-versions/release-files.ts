@@ -10,6 +10,7 @@ import { AppError, notFound } from '../../lib/errors.ts'
 import { isIssuedBy, OpenPgpError, toBinarySignature, verifySignature } from '../../lib/openpgp.ts'
 import { parseShasums, ShasumsError } from '../../lib/shasums.ts'
 import * as quotas from '../registry-quotas/service.ts'
+import { publishIfComplete } from './lifecycle.ts'
 import type { PlatformFile, RegistryProviderVersion, VersionOwner } from './store.ts'
 import * as store from './store.ts'
 
@@ -34,6 +35,13 @@ export async function expectFile(ctx: Ctx, id: string, file: ReleaseFile, bytes:
 export async function getLinked(ctx: Ctx, id: string): Promise<RegistryProviderVersion> {
   const version = await store.find(ctx.db, id)
   if (!version) throw notFound()
+  return version
+}
+
+/** The same for its files: what was revoked is not given to anybody. */
+export async function getDownloadable(ctx: Ctx, id: string): Promise<RegistryProviderVersion> {
+  const version = await getLinked(ctx, id)
+  if (version.status === 'revoked') throw notFound()
   return version
 }
 
@@ -89,10 +97,11 @@ async function lock(tx: Ctx, id: string): Promise<RegistryProviderVersion> {
 }
 
 async function record(tx: Ctx, id: string, file: ReleaseFile, staged: StagedBlob): Promise<void> {
-  const { organizationId } = await ownerOf(tx, id)
-  await quotas.claimRoom(tx, organizationId, staged.size)
+  const owner = await ownerOf(tx, id)
+  await quotas.claimRoom(tx, owner.organizationId, staged.size)
   await keep(tx.db, blobKey(id, staged), staged, tx.now())
   await store.update(tx.db, id, { [file]: blobKey(id, staged), updatedAt: tx.now() })
+  await publishIfComplete(tx, id, owner)
 }
 
 /** The provider of a version; 404 when it is gone. */

@@ -1,29 +1,30 @@
 import { authorize } from '../../auth/authorize.ts'
-import type { Permission } from '../../auth/permissions.ts'
 import { removeFiles } from '../../blobs/files.ts'
 import type { Ctx } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import type { PageRequest } from '../../lib/pagination.ts'
 import { addSeconds } from '../../lib/time.ts'
 import * as audit from '../audit-trail/service.ts'
 import * as gpgKeys from '../gpg-keys/service.ts'
 import type { ProviderAddress, RegistryProvider } from '../registry-providers/service.ts'
 import * as providers from '../registry-providers/service.ts'
+import { DRAFT, refuseRevoked } from './lifecycle.ts'
+import { digestsOf, logRelease } from './log.ts'
+import { get, lockForChange, type VersionDetails } from './reading.ts'
 import { ownerOf, readDigests } from './release-files.ts'
 import type { PlatformFile, RegistryProviderVersion, VersionOwner } from './store.ts'
 import * as store from './store.ts'
 import { bury, reuseViolations } from './tombstones.ts'
 
+// biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
+export { noteArchive, refuseRevoked, update, type VersionChanges } from './lifecycle.ts'
+export { get, getById, getForChange, list, type VersionDetails } from './reading.ts'
+export { getLinked } from './release-files.ts'
+export { INSTALLABLE } from './status.ts'
 export type { PlatformFile, RegistryProviderVersion } from './store.ts'
-
-/** A version with the provider it belongs to and the platforms it has. */
-export interface VersionDetails extends RegistryProviderVersion {
-  provider: RegistryProvider
-  platforms: PlatformFile[]
-}
+export { warningsOf } from './warnings.ts'
 
 export interface VersionAttributes {
   version: string
@@ -31,55 +32,33 @@ export interface VersionAttributes {
   protocols: readonly string[]
 }
 
-/** The versions of a provider, in the order they were made; public providers have none here. */
-export async function list(ctx: Ctx, address: ProviderAddress, page: PageRequest) {
-  const provider = await providers.get(ctx, address)
-  const versions = await store.list(ctx.db, provider.id, page)
-  const platforms = await store.listPlatforms(
-    ctx.db,
-    versions.items.map((version) => version.id),
-  )
-  const items = versions.items.map((version) => ({
-    ...version,
-    provider,
-    platforms: platforms.filter((platform) => platform.versionId === version.id),
-  }))
-  return { ...versions, items }
-}
-
-/** A version of a provider, if the caller has `permission` in its organization; 404 otherwise. */
-export async function get(
-  ctx: Ctx,
-  address: ProviderAddress,
-  version: string,
-  permission: Permission = 'registry:read',
-): Promise<VersionDetails> {
-  return findIn(ctx, await providers.get(ctx, address, permission), version)
-}
-
-/** Like `get`, for adding to a version: a public provider answers 403. */
-export async function getForChange(
-  ctx: Ctx,
-  address: ProviderAddress,
-  version: string,
-): Promise<VersionDetails> {
-  return findIn(ctx, await providers.getPrivate(ctx, address, 'registry-provider-versions:manage'), version)
-}
-
-/** Like `getForChange`, holding back others that would add platforms or SHA256SUMS until the transaction ends. */
+/** The version for adding a platform: others that would change it wait until the transaction ends. 409 if revoked. */
 export async function lockForPlatform(
   tx: Ctx,
   address: ProviderAddress,
-  version: string,
+  number: string,
 ): Promise<VersionDetails> {
-  const { id } = await getForChange(tx, address, version)
-  if (!(await store.lock(tx.db, id))) throw notFound()
-  return getById(tx, id)
+  const version = await lockForChange(tx, address, number)
+  refuseRevoked(version)
+  return version
 }
 
-/** Remembers a released platform that is being deleted. */
-export function buryPlatform(tx: Ctx, version: VersionDetails, platform: PlatformFile): Promise<void> {
-  return bury(tx, version, [platform])
+/** The version of a platform that is being filled or deleted: others that would change it wait. */
+export async function lock(tx: Ctx, id: string): Promise<RegistryProviderVersion> {
+  const version = await store.lock(tx.db, id)
+  if (!version) throw notFound()
+  return version
+}
+
+/** Puts on record that a platform is being deleted, if consumers could get it. */
+export async function buryPlatform(tx: Ctx, version: VersionDetails, platform: PlatformFile): Promise<void> {
+  await bury(tx, version, [platform])
+  if (version.status === 'draft' || platform.binaryBlob === null) return
+  await logRelease(tx, version.provider, version, {
+    action: 'delete',
+    digests: { [platform.filename]: platform.shasum },
+    details: { platform: `${platform.os}_${platform.arch}` },
+  })
 }
 
 /** What speaks against giving a version this platform, which may have been released and deleted before. */
@@ -96,35 +75,12 @@ export function getProvider(ctx: Ctx, id: string): Promise<VersionOwner> {
   return ownerOf(ctx, id)
 }
 
-/** What those should know who publish or install what was signed by a key; undefined while it is in order. */
-export function warningOf(
-  { keyId, keyExpiresAt }: Pick<RegistryProviderVersion, 'keyId' | 'keyExpiresAt'>,
-  now: string,
-): string | undefined {
-  if (!keyExpiresAt || keyExpiresAt > now) return undefined
-  return `signed by key ${keyId}, which expired on ${keyExpiresAt.slice(0, 10)}`
-}
-
 /** The digests that a version's SHA256SUMS lists, by file name; undefined until that is uploaded. */
 export function listDigests(
   ctx: Ctx,
   { shasumsBlob }: VersionDetails,
 ): Promise<Map<string, string> | undefined> {
   return readDigests(ctx, shasumsBlob)
-}
-
-async function findIn(ctx: Ctx, provider: RegistryProvider, version: string): Promise<VersionDetails> {
-  const found = await store.findByVersion(ctx.db, provider.id, version)
-  if (!found) throw notFound()
-  return { ...found, provider, platforms: await store.listPlatforms(ctx.db, [found.id]) }
-}
-
-/** A version by its id, for members of the organization it belongs to. */
-export async function getById(ctx: Ctx, id: string): Promise<VersionDetails> {
-  const version = await store.find(ctx.db, id)
-  if (!version) throw notFound()
-  const provider = await providers.getById(ctx, version.providerId)
-  return { ...version, provider, platforms: await store.listPlatforms(ctx.db, [id]) }
 }
 
 /**
@@ -158,8 +114,7 @@ export function create(
         keyId: key?.keyId ?? '',
         asciiArmor: key?.asciiArmor ?? '',
         keyExpiresAt: key?.expiresAt ?? null,
-        shasumsBlob: null,
-        signatureBlob: null,
+        ...DRAFT,
         createdById: tx.subject?.kind === 'user' ? tx.subject.id : null,
         createdAt: now,
         updatedAt: now,
@@ -210,9 +165,11 @@ async function removeWithFiles(tx: Ctx, provider: RegistryProvider, id: string):
   if (!version) throw notFound()
   const platforms = await store.lockPlatforms(tx.db, id)
   await bury(tx, { ...version, provider }, platforms)
+  const digests = await digestsOf(tx, version, platforms)
   await store.remove(tx.db, id)
   const binaries = platforms.map((platform) => platform.binaryBlob)
   await removeFiles(tx, [version.shasumsBlob, version.signatureBlob, ...binaries])
+  if (version.status !== 'draft') await logRelease(tx, provider, version, { action: 'delete', digests })
 }
 
 function recordChange(

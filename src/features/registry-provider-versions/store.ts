@@ -2,6 +2,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import { paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
+import type { VersionStatus } from './status.ts'
 import type { RegistryProviderTombstoneTable, RegistryProviderVersionTable } from './table.ts'
 
 export type RegistryProviderVersion = Selectable<RegistryProviderVersionTable>
@@ -11,6 +12,7 @@ export interface VersionOwner {
   id: string
   name: string
   organizationId: string
+  organizationName: string
 }
 
 /** What the release files of a version have to agree with. */
@@ -43,7 +45,13 @@ export function findProvider(db: Db, id: string): Promise<VersionOwner | undefin
   return db
     .selectFrom('registryProviderVersions')
     .innerJoin('registryProviders', 'registryProviders.id', 'registryProviderVersions.providerId')
-    .select(['registryProviders.id', 'registryProviders.name', 'registryProviders.organizationId'])
+    .innerJoin('organizations', 'organizations.id', 'registryProviders.organizationId')
+    .select([
+      'registryProviders.id',
+      'registryProviders.name',
+      'registryProviders.organizationId',
+      'organizations.name as organizationName',
+    ])
     .where('registryProviderVersions.id', '=', id)
     .executeTakeFirst()
 }
@@ -82,7 +90,7 @@ export async function listPlatforms(db: Db, versionIds: readonly string[]): Prom
     .execute()
 }
 
-/** Versions of private providers that were last changed before `before` and that nobody can install. */
+/** Versions of private providers that were last changed before `before` and that were never published. */
 export function listDrafts(db: Db, before: string) {
   return drafts(db, before).limit(1000).execute()
 }
@@ -107,20 +115,7 @@ function drafts(db: Db, before: string) {
         ),
       ),
     )
-    .where(({ or, eb, not, exists, selectFrom }) =>
-      or([
-        eb('version.shasumsBlob', 'is', null),
-        eb('version.signatureBlob', 'is', null),
-        not(
-          exists(
-            selectFrom('registryProviderPlatforms as platform')
-              .select('platform.id')
-              .whereRef('platform.versionId', '=', 'version.id')
-              .where('platform.binaryBlob', 'is not', null),
-          ),
-        ),
-      ]),
-    )
+    .where('version.status', '=', 'draft')
     .orderBy('version.updatedAt')
 }
 
@@ -144,9 +139,25 @@ export function insert(
 export async function update(
   db: Db,
   id: string,
-  changes: Updateable<RegistryProviderVersionTable>,
+  changes: Omit<Updateable<RegistryProviderVersionTable>, 'status'>,
 ): Promise<void> {
   await db.updateTable('registryProviderVersions').set(changes).where('id', '=', id).execute()
+}
+
+/** Changes the version if its status is still `from`; whether it did. */
+export async function move(
+  db: Db,
+  id: string,
+  from: VersionStatus,
+  changes: Updateable<RegistryProviderVersionTable>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('registryProviderVersions')
+    .set(changes)
+    .where('id', '=', id)
+    .where('status', '=', from)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 export async function remove(db: Db, id: string): Promise<void> {
@@ -160,23 +171,26 @@ export async function insertTombstone(
   await db
     .insertInto('registryProviderTombstones')
     .values(row)
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      row.revoked ? conflict.columns(RELEASE).doUpdateSet({ revoked: true }) : conflict.doNothing(),
+    )
     .execute()
 }
 
+const RELEASE = ['organizationId', 'providerName', 'version', 'os', 'arch', 'shasum'] as const
+
 /** The digests under which a platform of a version was released and then deleted. */
-export async function listReleased(
+export function listReleased(
   db: Db,
   release: Record<'organizationId' | 'providerName' | 'version' | 'os' | 'arch', string>,
-): Promise<string[]> {
-  const rows = await db
+): Promise<{ shasum: string; revoked: boolean }[]> {
+  return db
     .selectFrom('registryProviderTombstones')
-    .select('shasum')
+    .select(['shasum', 'revoked'])
     .where('organizationId', '=', release.organizationId)
     .where('providerName', '=', release.providerName)
     .where('version', '=', release.version)
     .where('os', '=', release.os)
     .where('arch', '=', release.arch)
     .execute()
-  return rows.map((row) => row.shasum)
 }

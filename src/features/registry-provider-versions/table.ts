@@ -1,4 +1,5 @@
 import type { Immutable, Timestamp } from '../../db/columns.ts'
+import type { VersionStatus } from './status.ts'
 
 export interface RegistryProviderVersionTable {
   id: Immutable<string>
@@ -13,6 +14,15 @@ export interface RegistryProviderVersionTable {
   keyExpiresAt: Immutable<Timestamp | null>
   shasumsBlob: string | null
   signatureBlob: string | null
+  status: VersionStatus
+  publishedAt: Timestamp | null
+  /** Also of a version that is revoked: what it goes back to. */
+  deprecatedAt: Timestamp | null
+  deprecationReason: string | null
+  deprecationLink: string | null
+  revokedAt: Timestamp | null
+  revocationMessage: string | null
+  revocationLink: string | null
   createdById: Immutable<string | null>
   createdAt: Immutable<Timestamp>
   updatedAt: Timestamp
@@ -28,5 +38,7 @@ export interface RegistryProviderTombstoneTable {
   os: Immutable<string>
   arch: Immutable<string>
   shasum: Immutable<string>
+  /** The version was revoked when this was deleted. */
+  revoked: boolean
   createdAt: Immutable<Timestamp>
 }

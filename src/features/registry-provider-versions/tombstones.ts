@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import * as audit from '../audit-trail/service.ts'
 import * as organizations from '../organizations/service.ts'
 import type { RegistryProvider } from '../registry-providers/service.ts'
+import type { VersionStatus } from './status.ts'
 import type { PlatformFile } from './store.ts'
 import * as store from './store.ts'
 
@@ -11,6 +12,7 @@ import * as store from './store.ts'
 export interface Release {
   provider: RegistryProvider
   version: string
+  status: VersionStatus
   shasumsBlob: string | null
   signatureBlob: string | null
 }
@@ -29,14 +31,15 @@ export async function bury(tx: Ctx, release: Release, platforms: readonly Platfo
       os,
       arch,
       shasum,
+      revoked: release.status === 'revoked',
       createdAt: tx.now(),
     })
   }
 }
 
 /**
- * What speaks against making this platform again: it was released with another digest, and the organization
- * does not allow its reuse. Where it is allowed, the reuse is put on record.
+ * What speaks against making this platform again: it was released with another digest, or it was revoked, and the
+ * organization does not allow its reuse. Where it is allowed, the reuse is put on record.
  */
 export async function reuseViolations(
   tx: Ctx,
@@ -44,7 +47,8 @@ export async function reuseViolations(
   { os, arch, shasum }: Pick<PlatformFile, 'os' | 'arch' | 'shasum'>,
 ): Promise<Violation[]> {
   const released = await store.listReleased(tx.db, { ...nameOf(release), os, arch })
-  if (released.length === 0 || released.includes(shasum)) return []
+  const isRevoked = released.some((each) => each.revoked)
+  if (released.length === 0 || (!isRevoked && released.some((each) => each.shasum === shasum))) return []
   const organization = await organizations.ownerOf(tx, release.provider)
   if (organization.providerVersionReuseEnabled) {
     await audit.record(tx, {
@@ -55,10 +59,14 @@ export async function reuseViolations(
     })
     return []
   }
+  if (isRevoked) {
+    const detail = `Version ${release.version} was revoked and then deleted; release what is to be installed as a new version`
+    return [{ detail, pointer: '/data/attributes/shasum' }]
+  }
   return [
     {
       detail:
-        `Shasum is not ${released.join(' or ')}, with which version ${release.version} was released for ` +
+        `Shasum is not ${released.map((each) => each.shasum).join(' or ')}, with which version ${release.version} was released for ` +
         `${os}_${arch} before; release changed contents as a new version`,
       pointer: '/data/attributes/shasum',
     },
