@@ -13,7 +13,10 @@ export class Program {
   stdout = ''
   stderr = ''
 
-  constructor(settings: Record<string, string>, command = [process.execPath, 'src/start.js']) {
+  constructor(
+    settings: Record<string, string>,
+    command: readonly string[] = [process.execPath, 'src/start.js'],
+  ) {
     const [file = '', ...args] = command
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PLINTH_'))
     const env = { ...Object.fromEntries(inherited), PLINTH_LISTEN: '127.0.0.1:0', ...settings }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sweepBlobs } from '../../src/blobs/jobs.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { addSeconds } from '../../src/lib/time.ts'
+import { bundledCommand } from '../bundled.ts'
 import { runLater } from '../jobs.ts'
 import { Program } from '../program.ts'
 import { makeArchive, makeKey } from '../registry.ts'
@@ -26,7 +27,7 @@ const WRITES = 8
 const WORK_MS = 60
 
 /** Milliseconds that a server which is killed at the start has for it, at most. */
-const START_MS = 420
+const START_MS = 300
 
 /** Seconds after which the jobs of a dead server are taken up again, the longest lease there is. */
 const LEASE_SECONDS = 60
@@ -132,19 +133,19 @@ export class Driver {
   }
 
   async #killAtStart(): Promise<void> {
-    const program = this.#spawn()
+    const program = await this.#spawn()
     await sleep(this.#random.between(0, START_MS))
     await program.kill()
     this.#rounds += 1
   }
 
   async #start(): Promise<void> {
-    this.#program = this.#spawn()
+    this.#program = await this.#spawn()
     this.#session.url = await this.#program.ready()
   }
 
-  #spawn(): Program {
-    return new Program(this.#settings)
+  async #spawn(): Promise<Program> {
+    return new Program(this.#settings, await bundledCommand())
   }
 
   get #running(): Program {

@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createPostgresDatabase, DIALECTS } from '../harness.ts'
-import { Program } from '../program.ts'
 import { Driver, type Totals } from './driver.ts'
 
 // The server is killed in the middle of whatever it does, again and again, by SIGKILL, which leaves it no time
@@ -21,18 +17,6 @@ const DRIVERS = 2
 const MINUTE = 60_000
 
 describe.concurrent('a server that is killed', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'plinth-compiled-'))
-  const compiled = { NODE_COMPILE_CACHE: directory }
-
-  // Node writes down what it compiled when it ends in order; after that a start takes a third less.
-  beforeAll(async () => {
-    const program = new Program({ ...compiled, PLINTH_DATA_DIR: join(directory, 'data') })
-    await program.ready()
-    program.process.kill('SIGTERM')
-    await program.exit()
-  })
-  afterAll(() => rmSync(directory, { recursive: true, force: true }))
-
   const share = Math.ceil(ROUNDS / DIALECTS.length / DRIVERS)
 
   test.each(DIALECTS)(
@@ -42,7 +26,7 @@ describe.concurrent('a server that is killed', () => {
       const runs = Array.from({ length: DRIVERS }, async (_, index) => {
         const seed = SEED + 10 * index + DIALECTS.indexOf(dialect)
         const database = dialect === 'postgres' && { PLINTH_DATABASE_URL: await createPostgresDatabase() }
-        const driver = new Driver(seed, { ...compiled, ...database })
+        const driver = new Driver(seed, { ...database })
         return driver.run(share).catch((error: unknown) => {
           throw new Error(`PLINTH_CRASH_SEED=${SEED}: ${error}`, { cause: error })
         })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { bundledCommand } from '../bundled.ts'
 import { Client, createPostgresDatabase, DIALECTS, type Dialect, expectStatus } from '../harness.ts'
 import { Program } from '../program.ts'
 import { document, newWorkspace } from '../resources.ts'
@@ -54,7 +55,7 @@ class Killed {
   /** Kills the server, whatever it does, and starts the next. */
   async restart(): Promise<void> {
     await this.#program?.kill()
-    this.#program = new Program(this.#settings)
+    this.#program = new Program(this.#settings, await bundledCommand())
     this.url = await this.#program.ready()
   }
 

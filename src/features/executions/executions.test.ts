@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { bundledCommand } from '../../../test/bundled.ts'
 import { Client, createPostgresDatabase, DIALECTS, expectStatus } from '../../../test/harness.ts'
 import { Program } from '../../../test/program.ts'
 import { document, newWorkspace } from '../../../test/resources.ts'
@@ -59,22 +60,26 @@ function readTrace(path: string): Seen[] {
 async function startServers(directory: string) {
   scriptedEngine(join(directory, 'engines'), VERSION, engine(join(directory, 'trace')))
   const database = await createPostgresDatabase()
+  const command = await bundledCommand()
   const programs = SERVERS.map(
     (name) =>
-      new Program({
-        PLINTH_DATA_DIR: join(directory, name),
-        PLINTH_DATABASE_URL: database,
-        PLINTH_BLOB_URL: `file:${directory}/blobs`,
-        PLINTH_SECRET_KEY: 'a-key-that-both-of-the-servers-know',
-        PLINTH_ADMIN_TOKEN: TOKEN,
-        PLINTH_RATE_LIMIT: '0',
-        PLINTH_ENGINES_DIR: join(directory, 'engines'),
-        PLINTH_ORGANIZATION_CONCURRENCY: String(CONCURRENCY),
-        PLINTH_RUN_WORKERS: String(WORKERS),
-        PLINTH_RUN_ENVIRONMENT: 'SERVER',
-        PLINTH_SANDBOX: 'none',
-        SERVER: name,
-      }),
+      new Program(
+        {
+          PLINTH_DATA_DIR: join(directory, name),
+          PLINTH_DATABASE_URL: database,
+          PLINTH_BLOB_URL: `file:${directory}/blobs`,
+          PLINTH_SECRET_KEY: 'a-key-that-both-of-the-servers-know',
+          PLINTH_ADMIN_TOKEN: TOKEN,
+          PLINTH_RATE_LIMIT: '0',
+          PLINTH_ENGINES_DIR: join(directory, 'engines'),
+          PLINTH_ORGANIZATION_CONCURRENCY: String(CONCURRENCY),
+          PLINTH_RUN_WORKERS: String(WORKERS),
+          PLINTH_RUN_ENVIRONMENT: 'SERVER',
+          PLINTH_SANDBOX: 'none',
+          SERVER: name,
+        },
+        command,
+      ),
   )
   const urls = await Promise.all(programs.map((program) => program.ready()))
   const clients = urls.map((url) => new Client({ url }, TOKEN))
