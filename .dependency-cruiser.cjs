@@ -80,6 +80,14 @@ module.exports = {
       from: { path: '/store\\.ts$' },
       to: { path: '/(service|routes)\\.ts$' },
     },
+    {
+      name: 'clients-share-lib-only',
+      comment: 'The client command runs without a server beside it, and knows one by its API.',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^src/', pathNot: '^src/lib/' },
+    },
+    { name: 'server-knows-no-client', severity: 'error', from: { path: '^src/' }, to: { path: '^cli/' } },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
   ],
   options: {

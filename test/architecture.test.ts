@@ -13,9 +13,9 @@ const ROOT = join(import.meta.dirname, '..')
 
 type Sources = Record<string, string>
 
-/** The files of this repository's src by path, tests left out. */
+/** The files of this repository's src and cli by path, tests left out. */
 function readSources(): Sources {
-  const paths = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'))
+  const paths = globSync('{src,cli/src}/**/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('.test.ts'))
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
 
@@ -57,6 +57,8 @@ describe('dependencies between modules', () => {
     'src/features/beta/service.ts': importing('../alpha/service.ts'),
     'src/features/alpha/resource.ts': importing('./service.ts', '../../http/server.ts'),
     'src/features/beta/routes.ts': importing('./service.ts', '../alpha/service.ts', '../alpha/resource.ts'),
+    'cli/src/main.ts': importing('./view.ts', '../../src/lib/text.ts'),
+    'cli/src/view.ts': importing(),
   }
 
   test('keep to the rules, and are seen at all', () => {
@@ -123,6 +125,13 @@ describe('dependencies between modules', () => {
       'src/features/alpha/resource.ts',
       '../alpha/resource.ts',
     ],
+    [
+      'clients-share-lib-only',
+      'cli/src/bad.ts',
+      'src/features/alpha/table.ts',
+      '../../src/features/alpha/table.ts',
+    ],
+    ['server-knows-no-client', 'src/features/beta/packs.ts', 'cli/src/view.ts', '../../../cli/src/view.ts'],
   ]
 
   test('are refused in every other direction', () => {
@@ -236,9 +245,14 @@ describe('sources', () => {
       },
     },
     {
-      name: 'read the environment in src/main.ts only',
-      find: (sources) => grep(sources, /process\.env|from 'node:process'/, (path) => path !== 'src/main.ts'),
-      breaks: { 'src/config/config.ts': 'process.env.PLINTH_URL', 'src/lib/a.ts': "process.env['HOME']" },
+      name: 'read the environment in main.ts only',
+      find: (sources) =>
+        grep(sources, /process\.env|from 'node:process'/, (path) => !/^(cli\/)?src\/main\.ts$/.test(path)),
+      breaks: {
+        'src/config/config.ts': 'process.env.PLINTH_URL',
+        'src/lib/a.ts': "process.env['HOME']",
+        'cli/src/a.ts': "process.env['PLINTH_TOKEN']",
+      },
     },
   ]
 

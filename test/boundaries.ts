@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 // `npm run check:boundaries`. dependency-cruiser says that all is well when it saw nothing at all (it skips
@@ -17,13 +18,14 @@ interface Report {
   summary: { violations: { rule: { name: string }; from: string; to: string }[]; totalCruised: number }
 }
 
-/** Checks `directory`/src by the rules of `.dependency-cruiser.cjs`. */
+/** Checks what `directory` has of src and cli by the rules of `.dependency-cruiser.cjs`. */
 export function cruise(directory: string): Boundaries {
+  const sources = ['src', 'cli'].filter((name) => existsSync(join(directory, name)))
   const { stdout, stderr } = spawnSync(
     process.execPath,
     [
       join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'),
-      ...['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', 'src'],
+      ...['--config', join(ROOT, '.dependency-cruiser.cjs'), '--output-type', 'json', ...sources],
     ],
     { cwd: directory, encoding: 'utf8', maxBuffer: 100 << 20 },
   )
