@@ -88,6 +88,8 @@ const BODIES: Record<string, Make> = {
     const { keyId } = await cast.signingKey()
     return document('registry-provider-versions', { version: '1.0.0', 'key-id': keyId, protocols: ['5.0'] })
   },
+  updateProviderVersion: () =>
+    document('registry-provider-versions', { deprecation: { 'deprecated-status': 'Undeprecated' } }),
   createProviderPlatform: (_cast, { name }) => {
     const filename = `terraform-provider-${name}_1.2.3_darwin_arm64.zip`
     const attributes = { os: 'darwin', arch: 'arm64', shasum: 'b'.repeat(64), filename }
