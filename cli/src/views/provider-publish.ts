@@ -39,15 +39,18 @@ export function textOf({ release, findings, publication }: ProviderPublishResult
 
 export function jsonOf({ release, findings, publication }: ProviderPublishResult): object {
   const { name, version, protocols, archives } = release
-  const platforms = archives.map(({ os, arch, filename, size, sha256 }) => ({
-    os,
-    arch,
-    filename,
-    size,
-    sha256,
-  }))
-  const common = { name, version, protocols, platforms, findings }
+  const files = archives.map(({ os, arch, filename, size, sha256 }) => ({ os, arch, filename, size, sha256 }))
+  const common = { name, version, protocols, files, findings }
   if (!publication) return { status: 'dry-run', ...common }
-  const requirement = requirementOf(name, publication.source, version)
-  return { ...common, ...publication, 'required-providers': requirement }
+  const { status, source, keyId, created, uploaded, verification } = publication
+  return {
+    status,
+    source,
+    ...common,
+    'key-id': keyId,
+    created,
+    uploaded,
+    verified: verification,
+    'required-providers': requirementOf(name, source, version),
+  }
 }
