@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default', new Summary()],
-    globalSetup: ['test/postgres.ts', 'test/tls.ts'],
+    globalSetup: ['test/scratch.ts', 'test/postgres.ts', 'test/tls.ts'],
     // Modules hold no state of their own, so files can share a process: ten times faster than isolating them.
     isolate: false,
     maxWorkers: 2,

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { type RunningServer, start } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config/config.ts'
 import { readSecrets } from '../src/config/secrets.ts'
 import { watchAnswers } from './answers.ts'
+import { createDatabase, onDatabase } from './postgres.ts'
 
 export const MEDIA_TYPE = 'application/vnd.api+json'
 
@@ -160,7 +160,9 @@ export class TestServer {
   }
 
   async #postgresUrl(): Promise<string> {
-    this.#databaseUrl ??= await createPostgresDatabase()
+    const url = inject('postgresUrl') as string
+    // Copied with its schema: making that takes longer than most tests.
+    this.#databaseUrl ??= onDatabase(url, await createDatabase(url, inject('postgresTemplate')))
     return this.#databaseUrl
   }
 
@@ -244,15 +246,10 @@ export type Dialect = 'sqlite' | 'postgres'
 export const DIALECTS: readonly Dialect[] =
   process.env['PLINTH_TEST_DIALECTS'] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres']
 
-/** The address of a new, empty database on the PostgreSQL of this run. */
+/** The address of a new database on the PostgreSQL of this run: empty, as an operator makes it. */
 export async function createPostgresDatabase(): Promise<string> {
   const url = inject('postgresUrl') as string
-  const name = `plinth_${randomUUID().replaceAll('-', '')}`
-  const client = new pg.Client(url)
-  await client.connect()
-  await client.query(`create database ${name}`)
-  await client.end()
-  return Object.assign(new URL(url), { pathname: `/${name}` }).href
+  return onDatabase(url, await createDatabase(url))
 }
 
 /** Declares the same tests for each database; the server runs while they do. */

