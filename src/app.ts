@@ -20,6 +20,7 @@ import { reapExecutions } from './features/executions/jobs.ts'
 import { routes as gpgKeys } from './features/gpg-keys/routes.ts'
 import { moveLogs } from './features/logs/jobs.ts'
 import { routes as logs } from './features/logs/routes.ts'
+import { routes as moduleProtocol } from './features/module-protocol/routes.ts'
 import { sweepCodes } from './features/oauth/jobs.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
 import { routes as organizationMemberships } from './features/organization-memberships/routes.ts'
@@ -29,6 +30,8 @@ import { routes as projects } from './features/projects/routes.ts'
 import { bindingOwners as projectOwners } from './features/projects/service.ts'
 import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
 import { routes as registryLog } from './features/registry-log/routes.ts'
+import { routes as registryModuleVersions } from './features/registry-module-versions/routes.ts'
+import { routes as registryModules } from './features/registry-modules/routes.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { lifecycleRoutes as registryProviderLifecycle } from './features/registry-provider-versions/lifecycle-routes.ts'
@@ -89,6 +92,7 @@ const ROUTES: readonly Routes[] = [
   documentationOf(() => describeApi()),
   gpgKeys,
   logs,
+  moduleProtocol,
   oauth,
   organizationMemberships,
   organizations,
@@ -96,6 +100,8 @@ const ROUTES: readonly Routes[] = [
   projects,
   providerProtocol,
   registryLog,
+  registryModules,
+  registryModuleVersions,
   registryProviderLifecycle,
   registryProviderPlatforms,
   registryProviderVersions,

@@ -10,6 +10,11 @@ import * as organizations from './features/organizations/service.ts'
 import { onChange as onChangePassword } from './features/passwords/service.ts'
 import { createDefault as createDefaultProject } from './features/projects/service.ts'
 import { noteEnd as noteEndOfRegistryLog } from './features/registry-log/service.ts'
+import { removeAll as removeModuleVersions } from './features/registry-module-versions/service.ts'
+import {
+  onRemove as onRemoveModule,
+  removeFilesOf as removeModuleFilesOf,
+} from './features/registry-modules/service.ts'
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
 import * as runEvents from './features/run-events/service.ts'
@@ -26,12 +31,14 @@ export function connectSlices(): void {
   organizations.onCreate(addFounder)
   organizations.onCreate(createDefaultProject)
   organizations.onRemove(removeFilesOf)
+  organizations.onRemove(removeModuleFilesOf)
   organizations.onRemove(noteEndOfRegistryLog)
   onAddress(acceptInvitations)
   onChangePassword(endSessions)
   onChangePassword(withdrawCodes)
   onRemoveUser(leaveOwners)
   onRemoveProvider(removeProviderVersions)
+  onRemoveModule(removeModuleVersions)
 
   runs.carryOutBy({ queue: executions.queue, stop: executions.stop })
   runs.onEvent(runs.proceedAfter)

@@ -53,6 +53,7 @@ const TAGS = [...OWNERS_AND_TOKEN, 'manage-workspaces'] as const
 const SSH_KEYS = [...OWNERS_AND_TOKEN, 'manage-vcs-settings'] as const
 const SSH_KEY_READERS = [...SSH_KEYS, 'manage-workspaces'] as const
 const PROVIDERS = [...OWNERS, 'manage-providers'] as const
+const MODULES = [...OWNERS, 'manage-modules'] as const
 const REGISTRY = [...MEMBERS, 'limited', 'runs'] as const
 const PUBLISHING = [...PROVIDERS, 'publishers'] as const
 const TEAMS = [...OWNERS_AND_TOKEN, 'manage-teams'] as const
@@ -333,8 +334,34 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   removeProviderPlatform: PUBLISHING,
   listInstallableVersions: REGISTRY,
   findPackage: REGISTRY,
+  listModules: REGISTRY,
+  createModule: MODULES,
+  showModule: REGISTRY,
+  showModuleById: REGISTRY,
+  showModuleByOlderAddress: REGISTRY,
+  updateModule: MODULES,
+  removeModule: MODULES,
+  removeModules: MODULES,
+  removeModuleByOlderAddress: MODULES,
+  removeModulesByOlderAddress: MODULES,
+  listModuleVersions: REGISTRY,
+  createModuleVersion: MODULES,
+  createModuleVersionByOlderAddress: MODULES,
+  showModuleVersion: REGISTRY,
+  findModuleVersion: REGISTRY,
+  deprecateModuleVersion: MODULES,
+  removeModuleVersion: MODULES,
+  removeModuleVersionByOlderAddress: MODULES,
+  listInstallableModuleVersions: REGISTRY,
+  findModuleArchive: REGISTRY,
+  findLatestModuleArchive: REGISTRY,
+  describeModuleVersion: REGISTRY,
+  describeLatestModuleVersion: REGISTRY,
 
   // Storage
+  uploadModuleArchive: LINK,
+  downloadModuleArchive: LINK,
+  downloadModuleArchiveByName: LINK,
   uploadProviderArchive: LINK,
   uploadProviderShasums: LINK,
   uploadProviderShasumsSignature: LINK,

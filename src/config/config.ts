@@ -20,6 +20,8 @@ export interface Config {
   rateLimit: number
   publicProviderCuration: boolean
   maxUploadBytes: number
+  /** Bytes of the archive of a module. */
+  maxModuleBytes: number
   /** Bytes that the registry stores for each organization unless it has a quota of its own; 0 is no limit. */
   registryQuotaBytes: number
   /** Days after which a provider version that nobody finished is removed; 0 is never. */
@@ -98,6 +100,12 @@ export function readConfig(environment: Environment): Config {
       'a whole number of bytes',
     ),
     registryQuotaBytes: read('PLINTH_REGISTRY_QUOTA_BYTES', '0', parseCount, 'a whole number of bytes, or 0'),
+    maxModuleBytes: read(
+      'PLINTH_MAX_MODULE_BYTES',
+      String(64 * 2 ** 20),
+      parseCount,
+      'a whole number of bytes',
+    ),
     runs: readRuns(environment, dataDir, read),
     metricsListen: environment['PLINTH_METRICS_LISTEN']
       ? read('PLINTH_METRICS_LISTEN', '', parseListen, 'host:port, such as 127.0.0.1:9090')

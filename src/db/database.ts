@@ -24,6 +24,12 @@ import type {
   RegistryLogKeyTable,
   RegistryLogRecordTable,
 } from '../features/registry-log/table.ts'
+import type {
+  RegistryModuleDescriptionTable,
+  RegistryModuleTombstoneTable,
+  RegistryModuleVersionTable,
+} from '../features/registry-module-versions/table.ts'
+import type { RegistryModuleTable } from '../features/registry-modules/table.ts'
 import type { RegistryProviderDownloadTable } from '../features/registry-provider-consumers/table.ts'
 import type { RegistryProviderPlatformTable } from '../features/registry-provider-platforms/table.ts'
 import type {
@@ -86,6 +92,10 @@ export interface Database {
   registryLogKeys: RegistryLogKeyTable
   registryLogRecords: RegistryLogRecordTable
   registryProviderDownloads: RegistryProviderDownloadTable
+  registryModuleDescriptions: RegistryModuleDescriptionTable
+  registryModules: RegistryModuleTable
+  registryModuleTombstones: RegistryModuleTombstoneTable
+  registryModuleVersions: RegistryModuleVersionTable
   registryProviderPlatforms: RegistryProviderPlatformTable
   registryProviders: RegistryProviderTable
   registryProviderTombstones: RegistryProviderTombstoneTable

@@ -12,6 +12,7 @@ import * as agents from './migrations/0013-agents.ts'
 import * as runSurroundings from './migrations/0014-run-surroundings.ts'
 import * as registryHardening from './migrations/0015-registry-hardening.ts'
 import * as providerLifecycle from './migrations/0016-provider-lifecycle.ts'
+import * as modules from './migrations/0017-modules.ts'
 import * as registryLog from './migrations/0019-registry-log.ts'
 
 interface Migration {
@@ -33,6 +34,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0014-run-surroundings': runSurroundings,
   '0015-registry-hardening': registryHardening,
   '0016-provider-lifecycle': providerLifecycle,
+  '0017-modules': modules,
   '0019-registry-log': registryLog,
 }
 

@@ -18,6 +18,7 @@ export const PATH_PARAMS = {
     example: 'acme',
   },
   name: { description: 'The name of the resource that the part before it names.', example: 'network' },
+  provider: { description: 'The system that a module is for.', example: 'aws' },
   variable_id: { description: 'The id of a variable.', example: 'var-EavQ1LztoRTQHSNT' },
   version: { description: 'A semantic version, without a "v".', example: '1.2.3' },
   os: { description: 'An operating system, as Go names it.', example: 'linux' },

@@ -172,7 +172,7 @@ export function fileLink(ctx: Ctx, { name, kind, id, filename, isUploaded, mayUp
 }
 
 /** The link that takes a file, for the token of the request, with which it ends; undefined without a token. */
-function uploadLink({ subject, links, now }: Ctx, kind: string, id: string): string | undefined {
+export function uploadLink({ subject, links, now }: Ctx, kind: string, id: string): string | undefined {
   const tokenId = subject && 'tokenId' in subject ? subject.tokenId : undefined
   return tokenId && links.sign({ method: 'PUT', kind, id, tokenId }, now(), UPLOAD_SECONDS)
 }

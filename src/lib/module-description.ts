@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { ModuleFiles } from './module-archive.ts'
 import { addDeclarations, type Declarations, noDeclarations } from './module-declarations.ts'
-import { makeHclReader, type ReadFile } from './module-hcl.ts'
+import { hclReader, type ReadFile } from './module-hcl.ts'
 import { readJsonFile } from './module-json.ts'
 
 /** A directory of a module: its root, a module in it, or an example. */
@@ -35,7 +35,7 @@ export async function describeModule({
   texts,
   tooLarge,
 }: ModuleFiles): Promise<ModuleDescription | undefined> {
-  const readHcl = await makeHclReader()
+  const readHcl = await hclReader()
   const warnings = tooLarge.map((path) => `${path} is too large to be shown`)
   const parts = new Map<string, ModulePart>()
   for (const path of configurations([...texts.keys(), ...tooLarge])) {

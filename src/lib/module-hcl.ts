@@ -8,8 +8,17 @@ export interface ReadFile {
   problem?: string
 }
 
-/** Makes a reader of HCL's own syntax. It takes some 10 MB, which only a thread that ends gives back. */
-export async function makeHclReader(): Promise<(text: string) => ReadFile> {
+type Reader = (text: string) => ReadFile
+
+let reader: Promise<Reader> | undefined
+
+/** A reader of HCL's own syntax. It takes some 10 MB, more for large texts, which only a thread that ends gives back. */
+export function hclReader(): Promise<Reader> {
+  reader ??= makeReader()
+  return reader
+}
+
+async function makeReader(): Promise<Reader> {
   await Parser.init()
   const { resolve } = createRequire(import.meta.url)
   const parser = new Parser()

@@ -13,6 +13,7 @@ const SERVICES = {
     token: '/oauth/token',
     ports: [MIN_PORT, MAX_PORT],
   },
+  'modules.v1': '/api/registry/v1/modules/',
   'providers.v1': '/api/registry/v1/providers/',
   'state.v2': '/api/v2/',
   'tfe.v2': '/api/v2/',

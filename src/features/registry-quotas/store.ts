@@ -37,7 +37,7 @@ export async function lockOrganization(db: Db, organizationId: string): Promise<
     .executeTakeFirst()
 }
 
-/** The bytes of all files that the organization's providers have. */
+/** The bytes of all files that the organization's providers and modules have. */
 export async function sumBytes(db: Db, organizationId: string): Promise<number> {
   const versions = db
     .selectFrom('registryProviders as provider')
@@ -50,6 +50,13 @@ export async function sumBytes(db: Db, organizationId: string): Promise<number> 
       versions
         .innerJoin('registryProviderPlatforms as platform', 'platform.versionId', 'version.id')
         .select('platform.binaryBlob as key'),
+    )
+    .unionAll(
+      db
+        .selectFrom('registryModules as module')
+        .innerJoin('registryModuleVersions as release', 'release.moduleId', 'module.id')
+        .where('module.organizationId', '=', organizationId)
+        .select('release.archiveBlob as key'),
     )
   const { used } = await db
     .selectFrom(keys.as('file'))
