@@ -129,7 +129,8 @@ export class Runner {
 
   /** Clients that follow a run must have seen the phase before it ends badly. */
   async #hold({ holdFailureUntil }: Assignment): Promise<void> {
-    const left = Date.parse(holdFailureUntil ?? '') - Date.now()
+    // A timer may end a millisecond before the clock has moved on by its time.
+    const left = Date.parse(holdFailureUntil ?? '') + 1 - Date.now()
     if (left > 0) await sleep(left, undefined, { signal: this.#ending.signal }).catch(() => {})
   }
 }
