@@ -55,7 +55,7 @@ export async function writeRelease({
   for (const platform of platforms) {
     const file = `${prefix}_${platform}.zip`
     const archive = await makeArchive(name, version, content ?? `#!/bin/sh\n# ${platform}\n`)
-    const [goos, goarch] = platform.replace('armv6', 'arm').split('_')
+    const [goos, goarch] = platform.replace(/armv\d/, 'arm').split('_')
     artifacts.push({ name: file, path: `dist/${file}`, goos, goarch, type: 'Archive' })
     write(file, archive)
     list(file, archive)

@@ -38,26 +38,14 @@ export async function readArchives(
       fix: "Let goreleaser make zip archives (archives.formats: ['zip']) and list them.",
     })
   }
-  return { archives, findings: [...findings, ...unlisted(found, digests), ...platformFindings(archives)] }
+  const targets = read.flatMap(({ target }) => target ?? [])
+  return { archives, findings: [...findings, ...unlisted(found, digests), ...platformFindings(targets)] }
 }
 
 async function readArchive(found: FoundRelease, filename: string, digest: string) {
   const findings: Finding[] = []
   const report = (code: string, message: string, fix: string) => {
     findings.push({ severity: 'error', code, file: filename, message, fix })
-  }
-  const path = join(found.directory, filename)
-  const size = await stat(path).then(
-    (file) => (file.isFile() ? file.size : undefined),
-    () => undefined,
-  )
-  if (size === undefined) {
-    report('archive-missing', 'it is listed, but is not there', REBUILD)
-    return { findings }
-  }
-  const sha256 = await hashFile(path)
-  if (sha256 !== digest) {
-    report('archive-changed', `it has SHA-256 ${sha256}, but ${digest} is listed`, REBUILD)
   }
   const target = targetOf(filename, found.artifacts)
   if (!target) {
@@ -67,8 +55,21 @@ async function readArchive(found: FoundRelease, filename: string, digest: string
       `Name it terraform-provider-${found.name}_${found.version}_OS_ARCH.zip.`,
     )
   }
+  const path = join(found.directory, filename)
+  const size = await stat(path).then(
+    (file) => (file.isFile() ? file.size : undefined),
+    () => undefined,
+  )
+  if (size === undefined) {
+    report('archive-missing', 'it is listed, but is not there', REBUILD)
+    return { findings, target }
+  }
+  const sha256 = await hashFile(path)
+  if (sha256 !== digest) {
+    report('archive-changed', `it has SHA-256 ${sha256}, but ${digest} is listed`, REBUILD)
+  }
   await checkContent(path, found.name, target?.os, report)
-  return { findings, archive: target && { filename, path, size, sha256, ...target } }
+  return { findings, target, archive: target && { path, size, sha256, ...target } }
 }
 
 const REBUILD =
@@ -98,16 +99,15 @@ async function checkContent(
   }
 }
 
+type Target = Pick<Archive, 'filename' | 'os' | 'arch'>
+
 /** Which platform an archive is for: as goreleaser says, or else as it is named. */
-function targetOf(
-  filename: string,
-  artifacts: readonly Artifact[],
-): { os: string; arch: string } | undefined {
+function targetOf(filename: string, artifacts: readonly Artifact[]): Target | undefined {
   const artifact = artifacts.find(({ name, type }) => name === filename && type === 'Archive')
-  if (artifact?.goos && artifact.goarch) return { os: artifact.goos, arch: artifact.goarch }
+  if (artifact?.goos && artifact.goarch) return { filename, os: artifact.goos, arch: artifact.goarch }
   const [, os, arch] = /_([a-z0-9]+)_([a-z0-9]+)\.zip$/.exec(filename) ?? []
   // Clients know one arm.
-  return os && arch ? { os, arch: arch.replace(/^armv[5-7]$/, 'arm') } : undefined
+  return os && arch ? { filename, os, arch: arch.replace(/^armv[5-7]$/, 'arm') } : undefined
 }
 
 function unlisted({ files, name, version }: FoundRelease, digests: ReadonlyMap<string, string>): Finding[] {
@@ -123,7 +123,7 @@ function unlisted({ files, name, version }: FoundRelease, digests: ReadonlyMap<s
     }))
 }
 
-function platformFindings(archives: readonly Archive[]): Finding[] {
+function platformFindings(archives: readonly Target[]): Finding[] {
   const findings: Finding[] = []
   const seen = new Map<string, string>()
   for (const { filename, os, arch } of archives) {
