@@ -32,6 +32,8 @@ import { routes as providerProtocol } from './features/provider-protocol/routes.
 import { routes as registryLog } from './features/registry-log/routes.ts'
 import { routes as registryModuleVersions } from './features/registry-module-versions/routes.ts'
 import { routes as registryModules } from './features/registry-modules/routes.ts'
+import { routes as registryProviderConsumers } from './features/registry-provider-consumers/routes.ts'
+import { writeDownloads } from './features/registry-provider-consumers/service.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { lifecycleRoutes as registryProviderLifecycle } from './features/registry-provider-versions/lifecycle-routes.ts'
@@ -102,6 +104,7 @@ const ROUTES: readonly Routes[] = [
   registryLog,
   registryModules,
   registryModuleVersions,
+  registryProviderConsumers,
   registryProviderLifecycle,
   registryProviderPlatforms,
   registryProviderVersions,
@@ -200,6 +203,7 @@ async function serve(
   await app.listen(config.listen)
   services.baseUrl = config.url ?? listeningUrl(app, config)
   opened.push(
+    () => writeDownloads(services),
     () => worker.stop(),
     () => app.close(),
   )

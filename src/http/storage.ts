@@ -159,12 +159,17 @@ interface FileLink {
   filename: string
   isUploaded: boolean
   mayUpload: boolean
+  /** Whom a download link is for, where that is counted. */
+  requestedBy?: string | undefined
 }
 
 /** The download link of an uploaded file, or else the upload link, which only those who may use it get. */
-export function fileLink(ctx: Ctx, { name, kind, id, filename, isUploaded, mayUpload }: FileLink) {
+export function fileLink(
+  ctx: Ctx,
+  { name, kind, id, filename, isUploaded, mayUpload, requestedBy }: FileLink,
+) {
   if (isUploaded) {
-    const target = { method: 'GET', kind, id } as const
+    const target = { method: 'GET', kind, id, requestedBy } as const
     return { [`${name}-download`]: ctx.links.sign(target, ctx.now(), DOWNLOAD_SECONDS, filename) }
   }
   const upload = mayUpload ? uploadLink(ctx, kind, id) : undefined
@@ -187,17 +192,20 @@ export interface StoredFile {
   sha256?: string
   filename: string
   contentType: string
+  /** Called when somebody is sent it from its first byte on, so once for a download that is continued. */
+  onBegin?: () => void
 }
 
 /** Mounts the address that `links.sign({ method: 'GET', kind, id })` points to: GET, HEAD and ranges. */
 export function mountDownload(
   app: App,
   { kind, name, about }: Pick<Upload, 'kind' | 'name' | 'about'>,
-  locate: (ctx: Ctx, id: string) => Promise<StoredFile>,
+  locate: (ctx: Ctx, id: string, requestedBy: string | undefined) => Promise<StoredFile>,
 ): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    verifyLink(request, { method: 'GET', kind, id: request.path.id })
-    return send(request, reply, await locate(request.ctx, request.path.id))
+    const { ctx, path } = request
+    const { requestedBy } = verifyLink(request, { method: 'GET', kind, id: path.id })
+    return send(request, reply, await locate(ctx, path.id, requestedBy))
   }
   const bare = `/storage/${kind}/:id/:expires/:signature`
   for (const [url, id] of [
@@ -240,6 +248,7 @@ async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFi
   }
   reply.header('content-length', range ? range.end - range.start + 1 : file.size)
   if (request.method === 'HEAD' || file.size === 0) return reply.send()
+  if (!range?.start) file.onBegin?.()
   const { blobs, sealed } = request.ctx
   return reply.send(await (file.sealed ? sealed : blobs).read(file.blobKey, range))
 }
@@ -253,7 +262,7 @@ function wantedRange({ headers }: FastifyRequest, size: number, etag: string | u
   return ranges[0]
 }
 
-/** 404 unless the address was signed for `target` and still holds; the token that it was made for, if any. */
+/** 404 unless the address was signed for `target` and still holds; the token or subject that it was made for, if any. */
 export function verifyLink({ ctx, path }: FastifyRequest, target: LinkTarget) {
   const link = ctx.links.verify(target, path.expires, path.signature, ctx.now())
   if (!link) throw notFound()

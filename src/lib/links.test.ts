@@ -22,6 +22,20 @@ describe('links', () => {
     expect(links.sign(TARGET, NOW, 60, 'a b/ü.zip')).toMatch(/\/[\w-]{43}\/a%20b%2F%C3%BC\.zip$/)
   })
 
+  test('say at whose request they were made, and hold for nobody else', () => {
+    const target = { ...TARGET, requestedBy: 'user-1' }
+    const { expires, signature } = parse(links.sign(target, NOW, 60))
+    expect(signature).toMatch(/^[\w-]{43}~user-1$/)
+    expect(links.verify(TARGET, expires, signature, NOW)).toEqual({ requestedBy: 'user-1' })
+    for (const other of ['~user-2', '.user-1', '.~user-1', ''])
+      expect(links.verify(TARGET, expires, signature.replace('~user-1', other), NOW)).toBeUndefined()
+    const both = parse(links.sign({ ...target, tokenId: 'at-1' }, NOW, 60))
+    expect(links.verify(TARGET, expires, both.signature, NOW)).toEqual({
+      requestedBy: 'user-1',
+      tokenId: 'at-1',
+    })
+  })
+
   test('hold for their target until they expire', () => {
     expect(links.verify(TARGET, expires, signature, NOW)).toEqual({})
     expect(links.verify(TARGET, expires, signature, later(59))).toEqual({})

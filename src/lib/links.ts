@@ -13,6 +13,8 @@ export interface LinkTarget {
   id: string
   /** The token that the link was made for, of those that end with it. */
   tokenId?: string | undefined
+  /** Whom the link was given to, where it matters who uses it. Their rights do not. */
+  requestedBy?: string | undefined
 }
 
 /**
@@ -35,33 +37,48 @@ export class Links {
   /** The absolute address for `target`, valid for `seconds` after `now`; `filename` is for people to read. */
   sign(target: LinkTarget, now: string, seconds: number, filename?: string): string {
     const expires = Math.floor(Date.parse(now) / 1000) + seconds
-    const token = target.tokenId ? `.${target.tokenId}` : ''
-    const path = `/storage/${target.kind}/${target.id}/${expires}/${signature(this.#key, target, expires)}${token}`
+    const path = `/storage/${target.kind}/${target.id}/${expires}/${signature(this.#key, target, expires)}${suffixOf(target)}`
     return this.#baseUrl() + path + (filename ? `/${encodeURIComponent(filename)}` : '')
   }
 
   /**
-   * Whether the parts of a link's path were signed for `target` and have not expired, and for which token: whoever
-   * asks has to see to it that the token still holds.
+   * Whether the parts of a link's path were signed for `target` and have not expired, and for which token, or at whose
+   * request: whoever asks has to see to it that the token still holds.
    */
   verify(
-    target: Omit<LinkTarget, 'tokenId'>,
+    target: Omit<LinkTarget, 'tokenId' | 'requestedBy'>,
     expires: string,
     given: string,
     now: string,
-  ): { tokenId: string | undefined } | undefined {
+  ): Pick<LinkTarget, 'tokenId' | 'requestedBy'> | undefined {
     if (!/^\d{1,12}$/.test(expires) || Date.parse(now) >= Number(expires) * 1000) return undefined
-    const [, digest = '', tokenId] = /^([\w-]+)(?:\.([\w-]+))?$/.exec(given) ?? []
+    const [, digest = '', tokenId, requestedBy] = /^([\w-]+)(?:\.([\w-]+))?(?:~([\w-]+))?$/.exec(given) ?? []
     const bytes = Buffer.from(digest)
     const holds = [this.#key, ...this.#oldKeys].some((key) => {
-      const expected = Buffer.from(signature(key, { ...target, tokenId }, Number(expires)))
+      const expected = Buffer.from(signature(key, { ...target, tokenId, requestedBy }, Number(expires)))
       return bytes.length === expected.length && timingSafeEqual(bytes, expected)
     })
-    return holds ? { tokenId } : undefined
+    return holds ? { tokenId, requestedBy } : undefined
   }
 }
 
-function signature(key: Buffer, { method, kind, id, tokenId }: LinkTarget, expires: number): string {
-  const parts = [method, kind, id, expires, ...(tokenId ? [tokenId] : [])]
+/** What stands behind the signature in a path, and is signed with the rest. */
+function suffixOf({ tokenId, requestedBy }: LinkTarget): string {
+  return `${tokenId ? `.${tokenId}` : ''}${requestedBy ? `~${requestedBy}` : ''}`
+}
+
+function signature(
+  key: Buffer,
+  { method, kind, id, tokenId, requestedBy }: LinkTarget,
+  expires: number,
+): string {
+  const parts = [
+    method,
+    kind,
+    id,
+    expires,
+    ...(tokenId ? [tokenId] : []),
+    ...(requestedBy ? [`~${requestedBy}`] : []),
+  ]
   return createHmac('sha256', key).update(parts.join('\n')).digest('base64url')
 }

@@ -48,6 +48,13 @@ export class Metrics {
     help: 'Bytes of archives that the provider mirror fetched and kept',
     registers: [this.#registry],
   })
+  readonly #registryDownloads = new Counter({
+    name: 'plinth_registry_downloads_total',
+    help: 'Downloads of archives from the registry that were begun',
+    // Neither names nor versions: there is no limit to those. The API counts by version, platform and consumer.
+    labelNames: ['kind'],
+    registers: [this.#registry],
+  })
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
@@ -72,6 +79,10 @@ export class Metrics {
 
   uploaded(bytes: number): void {
     this.#uploaded.inc(bytes)
+  }
+
+  registryDownloadBegan(kind: 'provider'): void {
+    this.#registryDownloads.inc({ kind })
   }
 
   /** `kept` is answered from what is here, `stale` the same because the upstream cannot be asked. */

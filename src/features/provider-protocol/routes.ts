@@ -5,6 +5,7 @@ import { Nullable } from '../../http/schema.ts'
 import { answerPlain, Exactly } from '../../http/shown.ts'
 import { DOWNLOAD_SECONDS } from '../../lib/links.ts'
 import { Type } from '../../lib/type.ts'
+import * as consumers from '../registry-provider-consumers/service.ts'
 import type { InstallablePlatform, Package } from './service.ts'
 import * as service from './service.ts'
 
@@ -23,14 +24,14 @@ function toVersions(versions: Map<string, InstallablePlatform[]>) {
 function toPackage(ctx: Ctx, { provider, siblings, ...platform }: Package) {
   const { version, versionId, filename } = platform
   const shasums = `terraform-provider-${provider.name}_${version}_SHA256SUMS`
-  const link = (kind: string, id: string, name: string) =>
-    ctx.links.sign({ method: 'GET', kind, id }, ctx.now(), DOWNLOAD_SECONDS, name)
+  const link = (kind: string, id: string, name: string, requestedBy?: string) =>
+    ctx.links.sign({ method: 'GET', kind, id, requestedBy }, ctx.now(), DOWNLOAD_SECONDS, name)
   return {
     protocols: JSON.parse(platform.protocols),
     os: platform.os,
     arch: platform.arch,
     filename,
-    download_url: link('provider-binary', platform.id, filename),
+    download_url: link('provider-binary', platform.id, filename, consumers.requesterOf(ctx)),
     shasums_url: link('provider-shasums', versionId, shasums),
     shasums_signature_url: link('provider-shasums-sig', versionId, `${shasums}.sig`),
     shasum: platform.shasum,

@@ -50,6 +50,7 @@ onEachDialect(
         attributes: {
           ...LINUX,
           'provider-binary-uploaded': false,
+          downloads: 0,
           permissions: { 'can-delete': true, 'can-upload-asset': true },
         },
         relationships: {

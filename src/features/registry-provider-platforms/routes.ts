@@ -7,6 +7,7 @@ import { input, Text } from '../../http/schema.ts'
 import { answerOne, answerPage, Exactly, NOTHING, Permissions, Related, Shown } from '../../http/shown.ts'
 import { fileLink, mountDownload, mountUpload } from '../../http/storage.ts'
 import { Type } from '../../lib/type.ts'
+import * as consumers from '../registry-provider-consumers/service.ts'
 import * as versions from '../registry-provider-versions/service.ts'
 import { addressOf } from '../registry-providers/service.ts'
 import type { PlatformDetails } from './service.ts'
@@ -44,6 +45,8 @@ const Platform = Shown('RegistryProviderPlatform', TYPE, {
   attributes: {
     ...Attributes.properties,
     'provider-binary-uploaded': Type.Boolean(),
+    // Ours.
+    downloads: Type.Integer({ minimum: 0, description: 'How often its archive was downloaded.' }),
     permissions: Permissions(['can-delete', 'can-upload-asset']),
   },
   relationships: { 'registry-provider-version': Related('registry-provider-versions') },
@@ -86,6 +89,7 @@ async function toResource(ctx: Ctx, platform: PlatformDetails): Promise<Resource
       filename: platform.filename,
       shasum: platform.shasum,
       'provider-binary-uploaded': binaryBlob !== null,
+      downloads: version.platforms.find((each) => each.id === id)?.downloads ?? 0,
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },
     },
     relationships: { 'registry-provider-version': toOne('registry-provider-versions', version.id) },
@@ -96,6 +100,7 @@ async function toResource(ctx: Ctx, platform: PlatformDetails): Promise<Resource
       filename: platform.filename,
       isUploaded: binaryBlob !== null,
       mayUpload: manages,
+      requestedBy: consumers.requesterOf(ctx),
     }),
   }
 }
@@ -149,8 +154,9 @@ export const routes: Routes = (app) => {
     maxBytes: (ctx) => ctx.config.maxUploadBytes,
   })
 
-  mountDownload(app, ARCHIVE, async (ctx, id) => {
+  mountDownload(app, ARCHIVE, async (ctx, id, requestedBy) => {
     const { key: blobKey, size, sha256, filename } = await service.getBinary(ctx, id)
-    return { blobKey, size, sha256, filename, contentType: 'application/zip' }
+    const onBegin = () => consumers.noteDownload(ctx, id, requestedBy)
+    return { blobKey, size, sha256, filename, contentType: 'application/zip', onBegin }
   })
 }

@@ -4,13 +4,13 @@ import { notFound } from '../../lib/errors.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { ProviderAddress, RegistryProvider } from '../registry-providers/service.ts'
 import * as providers from '../registry-providers/service.ts'
-import type { PlatformFile, RegistryProviderVersion } from './store.ts'
+import type { CountedPlatform, RegistryProviderVersion } from './store.ts'
 import * as store from './store.ts'
 
 /** A version with the provider it belongs to and the platforms it has. */
 export interface VersionDetails extends RegistryProviderVersion {
   provider: RegistryProvider
-  platforms: PlatformFile[]
+  platforms: CountedPlatform[]
 }
 
 /** The versions of a provider, in the order they were made; public providers have none here. */

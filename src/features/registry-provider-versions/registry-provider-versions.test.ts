@@ -37,6 +37,7 @@ onEachDialect('registry provider versions', (server) => {
         'shasums-sig-uploaded': false,
         status: 'draft',
         'published-at': null,
+        downloads: 0,
         deprecation: null,
         revocation: null,
         'key-expires-at': null,
@@ -46,6 +47,7 @@ onEachDialect('registry provider versions', (server) => {
       relationships: {
         'registry-provider': { data: { id: expect.stringMatching(/^prov-/), type: 'registry-providers' } },
         platforms: { data: [], links: { related: `${member}/platforms` } },
+        consumers: { links: { related: `${member}/consumers` } },
       },
       links: {
         'shasums-upload': link('provider-shasums'),

@@ -3,7 +3,15 @@ import type { Ctx } from '../../context.ts'
 import { type Resource, toMany, toOne } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import { About, Nullable, OneOf, Text } from '../../http/schema.ts'
-import { Exactly, Moment, Permissions, Related, RelatedMany, Shown } from '../../http/shown.ts'
+import {
+  Exactly,
+  Moment,
+  Permissions,
+  Related,
+  RelatedAddress,
+  RelatedMany,
+  Shown,
+} from '../../http/shown.ts'
 import { fileLink } from '../../http/storage.ts'
 import { SEMVER } from '../../lib/semver.ts'
 import { Type } from '../../lib/type.ts'
@@ -77,6 +85,7 @@ export const Version = Shown('RegistryProviderVersion', TYPE, {
     'shasums-sig-uploaded': Type.Boolean(),
     // Ours.
     status: Status,
+    downloads: Type.Integer({ minimum: 0, description: 'How often its archives were downloaded.' }),
     'published-at': Nullable(Moment('When it could first be installed; null for a draft.')),
     deprecation: Type.Union([Deprecation, Type.Null()]),
     revocation: Type.Union([Revocation, Type.Null()]),
@@ -90,6 +99,8 @@ export const Version = Shown('RegistryProviderVersion', TYPE, {
   relationships: {
     'registry-provider': Related('registry-providers'),
     platforms: RelatedMany('registry-provider-platforms'),
+    // Ours, for those who manage the provider.
+    consumers: Type.Optional(RelatedAddress),
   },
   links: Exactly({
     'shasums-upload': Address(`Takes the list of digests ${UPLOAD}`),
@@ -108,6 +119,8 @@ export async function toResource(ctx: Ctx, version: VersionDetails): Promise<Res
   const { provider, platforms, shasumsBlob, signatureBlob } = version
   const { organizationId } = provider
   const manages = await can(ctx, 'registry-provider-versions:manage', organizationId, provider.id)
+  const mayAskWhom = await can(ctx, 'registry-providers:manage', organizationId, provider.id)
+  const path = `${pathOf(provider)}/versions/${encodeURIComponent(version.version)}`
   const link = (name: string, kind: string, blob: string | null) =>
     fileLink(ctx, {
       name,
@@ -130,6 +143,7 @@ export async function toResource(ctx: Ctx, version: VersionDetails): Promise<Res
       'shasums-sig-uploaded': signatureBlob !== null,
       status: version.status,
       'published-at': version.publishedAt,
+      downloads: platforms.reduce((sum, platform) => sum + platform.downloads, 0),
       deprecation: toDeprecation(version),
       revocation: toRevocation(version),
       'key-expires-at': version.keyExpiresAt,
@@ -143,8 +157,9 @@ export async function toResource(ctx: Ctx, version: VersionDetails): Promise<Res
           'registry-provider-platforms',
           platforms.map((platform) => platform.id),
         ),
-        links: { related: `${pathOf(provider)}/versions/${encodeURIComponent(version.version)}/platforms` },
+        links: { related: `${path}/platforms` },
       },
+      ...(mayAskWhom && { consumers: { links: { related: `${path}/consumers` } } }),
     },
     links: {
       ...link('shasums', SHASUMS, shasumsBlob),

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
@@ -24,6 +24,10 @@ export interface PlatformFile {
   filename: string
   shasum: string
   binaryBlob: string | null
+}
+
+export interface CountedPlatform extends PlatformFile {
+  downloads: number
 }
 
 /** In the order they were made. */
@@ -79,11 +83,18 @@ export function findByVersion(
     .executeTakeFirst()
 }
 
-export async function listPlatforms(db: Db, versionIds: readonly string[]): Promise<PlatformFile[]> {
+export async function listPlatforms(db: Db, versionIds: readonly string[]): Promise<CountedPlatform[]> {
   if (versionIds.length === 0) return []
   return db
     .selectFrom('registryProviderPlatforms')
     .select(['id', 'versionId', 'os', 'arch', 'filename', 'shasum', 'binaryBlob'])
+    .select(({ selectFrom }) =>
+      selectFrom('registryProviderDownloads as download')
+        .select(sql<number>`cast(coalesce(sum(download.count), 0) as bigint)`.as('downloads'))
+        .whereRef('download.platformId', '=', 'registryProviderPlatforms.id')
+        .$asScalar()
+        .as('downloads'),
+    )
     .where('versionId', 'in', versionIds)
     .orderBy('createdAt')
     .orderBy('id')
