@@ -17,6 +17,25 @@ export async function paginate<DB, TB extends keyof DB, O>(
   return { items, number, size, totalCount }
 }
 
+/** What Kysely makes of a statement that inserts, updates or deletes. */
+interface Statement {
+  executeTakeFirstOrThrow: () => Promise<{
+    numInsertedOrUpdatedRows?: bigint | undefined
+    numUpdatedRows?: bigint
+    numDeletedRows?: bigint
+  }>
+}
+
+/** Runs a statement; whether it changed any row. */
+export async function changesRows(statement: Statement): Promise<boolean> {
+  const {
+    numInsertedOrUpdatedRows: inserted = 0n,
+    numUpdatedRows: updated = 0n,
+    numDeletedRows: deleted = 0n,
+  } = await statement.executeTakeFirstOrThrow()
+  return inserted + updated + deleted > 0n
+}
+
 const SQLITE_UNIQUE = new Set([1555, 2067])
 const POSTGRES_UNIQUE = '23505'
 

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts'
+import { changesRows } from './queries.ts'
 import type { Table } from './rows.ts'
 import type { Db } from './transaction.ts'
 
@@ -55,11 +56,11 @@ export async function replaceSealedText(
   { id, text }: SealedRow,
   by: string,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable(table as 'vars')
-    .set({ [column]: by })
-    .where('id', '=', id)
-    .where(column as 'value', '=', text)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(
+    db
+      .updateTable(table as 'vars')
+      .set({ [column]: by })
+      .where('id', '=', id)
+      .where(column as 'value', '=', text),
+  )
 }

@@ -1,3 +1,4 @@
+import { changesRows } from '../db/queries.ts'
 import type { Insertable, Selectable } from 'kysely'
 import type { Db } from '../db/transaction.ts'
 import type { JobTable } from './table.ts'
@@ -40,13 +41,11 @@ export function claim(db: Db, names: readonly string[], now: string): Promise<Jo
 
 /** Whether this claim still holds the job; `attempts` tells it from a later claim after the lease ran out. */
 export async function extend(db: Db, { id, attempts }: JobRow, leaseEnd: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  return changesRows(db
     .updateTable('jobs')
     .set({ runAt: leaseEnd })
     .where('id', '=', id)
-    .where('attempts', '=', attempts)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+    .where('attempts', '=', attempts))
 }
 
 /** Puts a job back, to be claimed from `runAt` on. */

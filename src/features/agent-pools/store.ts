@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { among, contains, paginate } from '../../db/queries.ts'
+import { among, changesRows, contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { AgentPoolTable } from './table.ts'
@@ -221,8 +221,7 @@ export async function update(db: Db, id: string, changes: Updateable<AgentPoolTa
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('agentPools').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('agentPools').where('id', '=', id))
 }
 
 /** Those of `ids` that are of the organization. */

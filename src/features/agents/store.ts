@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { paginate } from '../../db/queries.ts'
+import { changesRows, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { AgentTable } from './table.ts'
@@ -85,10 +85,5 @@ export async function removeEnded(db: Db, before: string): Promise<void> {
 
 /** Removes the agent if it has one of these states; whether it did. */
 export async function remove(db: Db, id: string, statuses: readonly Agent['status'][]): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('agents')
-    .where('id', '=', id)
-    .where('status', 'in', statuses)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('agents').where('id', '=', id).where('status', 'in', statuses))
 }

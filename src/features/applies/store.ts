@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { changesRows } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PhaseStatus } from '../../lib/phases.ts'
 import type { ApplyTable } from './table.ts'
@@ -58,13 +59,7 @@ export async function move(
   from: PhaseStatus,
   changes: Updateable<ApplyTable>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('applies')
-    .set(changes)
-    .where('id', '=', id)
-    .where('status', '=', from)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(db.updateTable('applies').set(changes).where('id', '=', id).where('status', '=', from))
 }
 
 export async function update(

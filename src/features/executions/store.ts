@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { changesRows } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { ExecutionTable } from './table.ts'
 
@@ -74,14 +75,14 @@ export function start(
 
 /** Extends the lease of a running execution that the worker holds; whether it does. */
 export async function extend(db: Db, id: string, workerId: string, leaseEndsAt: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('executions')
-    .set({ leaseEndsAt })
-    .where('id', '=', id)
-    .where('workerId', '=', workerId)
-    .where('state', '=', 'running')
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(
+    db
+      .updateTable('executions')
+      .set({ leaseEndsAt })
+      .where('id', '=', id)
+      .where('workerId', '=', workerId)
+      .where('state', '=', 'running'),
+  )
 }
 
 /** Ends an execution that is in one of these states; whether it was. */
@@ -118,11 +119,7 @@ async function change(
     Pick<Execution, 'state' | 'workerId' | 'startedAt' | 'leaseEndsAt' | 'endedAt' | 'cancel'>
   >,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('executions')
-    .set(changes)
-    .where('id', '=', id)
-    .where('state', 'in', from)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(
+    db.updateTable('executions').set(changes).where('id', '=', id).where('state', 'in', from),
+  )
 }

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { paginate } from '../../db/queries.ts'
+import { changesRows, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { GpgKeyTable } from './table.ts'
@@ -41,16 +41,11 @@ export async function move(
   { id, organizationId }: GpgKey,
   changes: Updateable<GpgKeyTable>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('gpgKeys')
-    .set(changes)
-    .where('id', '=', id)
-    .where('organizationId', '=', organizationId)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(
+    db.updateTable('gpgKeys').set(changes).where('id', '=', id).where('organizationId', '=', organizationId),
+  )
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('gpgKeys').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('gpgKeys').where('id', '=', id))
 }

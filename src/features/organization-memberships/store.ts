@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { contains, paginate, sameText, sameTextAmong } from '../../db/queries.ts'
+import { changesRows, contains, paginate, sameText, sameTextAmong } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { OrganizationMembershipTable } from './table.ts'
@@ -107,9 +107,5 @@ export async function accept(
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('organizationMemberships')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('organizationMemberships').where('id', '=', id))
 }

@@ -1,3 +1,4 @@
+import { changesRows } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 
 export async function findHash(db: Db, userId: string): Promise<string | undefined> {
@@ -30,11 +31,7 @@ export async function replace(
   previous: string,
   changes: { hash: string; updatedAt: string },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('passwords')
-    .set(changes)
-    .where('userId', '=', userId)
-    .where('hash', '=', previous)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(
+    db.updateTable('passwords').set(changes).where('userId', '=', userId).where('hash', '=', previous),
+  )
 }

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { changesRows } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PhaseStatus } from '../../lib/phases.ts'
 import type { PlanTable } from './table.ts'
@@ -40,13 +41,7 @@ export async function move(
   from: PhaseStatus,
   changes: Updateable<PlanTable>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('plans')
-    .set(changes)
-    .where('id', '=', id)
-    .where('status', '=', from)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(db.updateTable('plans').set(changes).where('id', '=', id).where('status', '=', from))
 }
 
 export async function update(

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { among, contains, paginate, sameText } from '../../db/queries.ts'
+import { among, changesRows, contains, paginate, sameText } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { RegistryProviderTable } from './table.ts'
@@ -86,9 +86,5 @@ export async function insert(db: Db, row: Insertable<RegistryProviderTable>): Pr
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('registryProviders')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('registryProviders').where('id', '=', id))
 }

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { paginate } from '../../db/queries.ts'
+import { changesRows, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { RunTriggerTable } from './table.ts'
@@ -76,6 +76,5 @@ export async function insert(db: Db, row: Insertable<RunTriggerTable>): Promise<
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('runTriggers').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('runTriggers').where('id', '=', id))
 }

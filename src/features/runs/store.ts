@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { among, contains, paginate } from '../../db/queries.ts'
+import { among, changesRows, contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import { type RunStatus, statesThat } from './status.ts'
@@ -129,13 +129,7 @@ export async function move(
   from: RunStatus,
   changes: Updateable<RunTable>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('runs')
-    .set(changes)
-    .where('id', '=', id)
-    .where('status', '=', from)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(db.updateTable('runs').set(changes).where('id', '=', id).where('status', '=', from))
 }
 
 export async function update(

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { paginate } from '../../db/queries.ts'
+import { changesRows, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { SshKeyTable } from './table.ts'
@@ -38,6 +38,5 @@ export function update(db: Db, id: string, changes: { name: string }): Promise<S
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('sshKeys').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('sshKeys').where('id', '=', id))
 }

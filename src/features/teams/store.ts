@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { among, contains, paginate, sameTextAmong } from '../../db/queries.ts'
+import { among, changesRows, contains, paginate, sameTextAmong } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { TeamTable } from './table.ts'
@@ -75,8 +75,7 @@ export function update(db: Db, id: string, changes: Updateable<TeamTable>): Prom
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('teams').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('teams').where('id', '=', id))
 }
 
 export async function listMembers(db: Db, teamIds: readonly string[]): Promise<Member[]> {
@@ -126,21 +125,18 @@ export async function listMembershipsById(db: Db, organizationId: string, ids: r
 }
 
 export async function addMember(db: Db, teamId: string, membershipId: string): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('teamMemberships')
-    .values({ teamId, membershipId })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow()
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n
+  return changesRows(
+    db
+      .insertInto('teamMemberships')
+      .values({ teamId, membershipId })
+      .onConflict((conflict) => conflict.doNothing()),
+  )
 }
 
 export async function removeMember(db: Db, teamId: string, membershipId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('teamMemberships')
-    .where('teamId', '=', teamId)
-    .where('membershipId', '=', membershipId)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(
+    db.deleteFrom('teamMemberships').where('teamId', '=', teamId).where('membershipId', '=', membershipId),
+  )
 }
 
 /** Whether the user is a member of the organization, and the teams that membership is in: one row each. */

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { contains, paginate } from '../../db/queries.ts'
+import { changesRows, contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { TerraformVersionTable } from './table.ts'
@@ -72,9 +72,5 @@ export async function update(db: Db, id: string, changes: Updateable<TerraformVe
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('terraformVersions')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('terraformVersions').where('id', '=', id))
 }

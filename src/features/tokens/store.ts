@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { among, contains, paginate } from '../../db/queries.ts'
+import { among, changesRows, contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { TokenTable } from './table.ts'
@@ -132,8 +132,7 @@ export async function touch(db: Db, id: string, lastUsedAt: string): Promise<voi
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('tokens').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('tokens').where('id', '=', id))
 }
 
 /** Removes all tokens of a run. */

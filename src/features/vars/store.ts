@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { among } from '../../db/queries.ts'
+import { among, changesRows } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { VarTable } from './table.ts'
 
@@ -57,6 +57,5 @@ export async function update(db: Db, id: string, changes: Updateable<VarTable>):
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('vars').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('vars').where('id', '=', id))
 }

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { among, contains, paginate } from '../../db/queries.ts'
+import { among, changesRows, contains, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { VarsetTable, VarsetVarTable } from './table.ts'
@@ -156,8 +156,7 @@ export async function update(db: Db, id: string, changes: Updateable<VarsetTable
 }
 
 export async function remove(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('varsets').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('varsets').where('id', '=', id))
 }
 
 /** Those of these workspaces that are of the organization, and the project of each. */
@@ -280,6 +279,5 @@ export async function setGlobalIn(db: Db, varsetId: string, globalIn: string | n
 }
 
 export async function removeVar(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('varsetVars').where('id', '=', id).executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(db.deleteFrom('varsetVars').where('id', '=', id))
 }

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { contains, matchesWildcard, paginate } from '../../db/queries.ts'
+import { changesRows, contains, matchesWildcard, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { WorkspaceTable } from './table.ts'
@@ -225,8 +225,7 @@ export async function update(db: Db, id: string, changes: Updateable<WorkspaceTa
 export async function remove(db: Db, id: string, onlyUnlocked = false): Promise<boolean> {
   let doomed = db.deleteFrom('workspaces').where('id', '=', id)
   if (onlyUnlocked) doomed = doomed.where('locked', '=', false)
-  const { numDeletedRows } = await doomed.executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return changesRows(doomed)
 }
 
 /** A lock's holder: one of both is set, or neither once the holder was deleted. */
@@ -242,13 +241,13 @@ export async function lock(
   holder: Holder,
   lockedReason: string | null,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workspaces')
-    .set({ ...holder, locked: true, lockedReason })
-    .where('id', '=', id)
-    .where('locked', '=', false)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(
+    db
+      .updateTable('workspaces')
+      .set({ ...holder, locked: true, lockedReason })
+      .where('id', '=', id)
+      .where('locked', '=', false),
+  )
 }
 
 /** Unlocks the workspace if it is locked (and by `holder`, unless undefined); whether it did. */
@@ -264,8 +263,7 @@ export async function unlock(db: Db, id: string, holder?: Holder): Promise<boole
       .where('lockedByUserId', 'is not distinct from', holder.lockedByUserId)
       .where('lockedByTeamId', 'is not distinct from', holder.lockedByTeamId)
   }
-  const { numUpdatedRows } = await locked.executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  return changesRows(locked)
 }
 
 /** The lock of the workspace, which nobody else can change before the transaction has ended. */
