@@ -18,12 +18,15 @@ const MAX_UNPACKED = 2 * 2 ** 30
 const MAX_RATIO = 200
 const RATIO_FREE = 64 * 2 ** 20
 
+/** Takes the bytes of one file of an archive, to their end; what it throws ends the reading. */
+export type TakeFile = (path: string, bytes: AsyncIterable<Buffer>) => Promise<void>
+
 /**
  * Reads the archive of a configuration, a gzipped tar, to its end, and throws a `SlugError` for what no worker should
  * unpack: names and links that leave the directory, entries below links, devices, and bombs. Nothing is
- * written. `size` is that of the archive in bytes.
+ * written. `size` is that of the archive in bytes; `take` gets its files, one after the other, by their normal paths.
  */
-export async function checkSlug(archive: Readable, size: number): Promise<void> {
+export async function checkSlug(archive: Readable, size: number, take?: TakeFile): Promise<void> {
   const tar = extract()
   const links = new Set<string>()
   let entries = 0
@@ -32,6 +35,8 @@ export async function checkSlug(archive: Readable, size: number): Promise<void> 
       entries += 1
       if (entries > MAX_ENTRIES) throw new SlugError(`it has more than ${MAX_ENTRIES} entries`)
       checkEntry(entry.header, links)
+      if (take && isFile(entry.header))
+        await take(posix.normalize(entry.header.name), entry as AsyncIterable<Buffer>)
       entry.resume()
     }
   })()
@@ -69,6 +74,10 @@ function explain(error: unknown): unknown {
   return error
 }
 
+function isFile({ type }: Pick<Header, 'type'>): boolean {
+  return type === 'file' || type === 'contiguous-file'
+}
+
 /** `links` are the links before it, to which it is added when it is one. */
 function checkEntry({ name, type, linkname }: Header, links: Set<string>): void {
   const path = posix.normalize(name).replace(/\/$/, '')
@@ -81,7 +90,7 @@ function checkEntry({ name, type, linkname }: Header, links: Set<string>): void 
     links.add(path)
   } else if (type === 'link') {
     requireInside(linkname ?? '')
-  } else if (type !== 'file' && type !== 'contiguous-file' && type !== 'directory') {
+  } else if (!isFile({ type }) && type !== 'directory') {
     throw new SlugError(`${name} is neither a file, nor a directory, nor a link`)
   }
 }
