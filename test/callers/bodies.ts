@@ -1,4 +1,5 @@
 import { type Client, unique } from '../harness.ts'
+import { deprecation } from '../modules.ts'
 import { makeKey } from '../registry.ts'
 import { bindings, document, newProject, newVersionOfEngine, newWorkspace, tags } from '../resources.ts'
 import { runDocument, uploadConfiguration } from '../runs.ts'
@@ -82,6 +83,11 @@ const BODIES: Record<string, Make> = {
   updateWorkspaceByName: described('workspaces'),
   moveWorkspaces: aWorkspace,
   addWorkspacesToTag: aWorkspace,
+  createModule: () => document('registry-modules', { name: `m-${unique()}`, provider: 'aws' }),
+  updateModule: () => document('registry-modules', { 'no-code': true }),
+  createModuleVersion: () => document('registry-module-versions', { version: '1.0.0' }),
+  createModuleVersionByOlderAddress: () => document('registry-module-versions', { version: '1.0.0' }),
+  deprecateModuleVersion: () => deprecation('Deprecated'),
   createProvider: ({ organization: { name } }) =>
     document('registry-providers', { name: `p-${unique()}`, namespace: name, 'registry-name': 'private' }),
   createProviderVersion: async (cast) => {

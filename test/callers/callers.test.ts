@@ -41,6 +41,7 @@ const QUERIES: Record<string, (cast: Cast) => string | Promise<string>> = {
     const { attributes } = await newWorkspace(owner, path)
     return `?filter[organization][name]=${name}&filter[workspace][name]=${attributes.name}`
   },
+  findModuleVersion: () => '?module_version=1.2.3',
   listRunTriggers: () => '?filter[run-trigger][type]=inbound',
 }
 

@@ -1,5 +1,6 @@
 import { newAgentToken, newPool, queueRun, WireAgent } from '../agents.ts'
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
+import { createModule, publishModule } from '../modules.ts'
 import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
 import {
   document,
@@ -110,6 +111,25 @@ const released: Make = async (cast) => {
     return name
   })
   return { ...ofOrganization(cast), name, version: '1.2.3', os: 'linux', arch: 'amd64' }
+}
+
+const newModule: Make = async (cast) => {
+  const name = `m-${unique()}`
+  await createModule(cast.organization, name)
+  return { ...ofOrganization(cast), name, provider: 'aws' }
+}
+
+const newModuleVersion: Make = async (cast, caller) => {
+  const params = await newModule(cast, caller)
+  const { owner, path, name: namespace } = cast.organization
+  await publishModule(owner, `${path}/registry-modules/private/${namespace}/${params['name']}/aws`, '1.2.3')
+  return { ...params, version: '1.2.3' }
+}
+
+/** For those who only read it. */
+const aModuleVersion: Make = async (cast, caller) => {
+  const name = await cast.once('module', async () => (await newModuleVersion(cast, caller))['name'] ?? '')
+  return { ...ofOrganization(cast), name, provider: 'aws', version: '1.2.3' }
 }
 
 const newSshKey: Make = ({ organization: { owner, path } }) =>
@@ -243,6 +263,8 @@ const aClaim: Make = async (cast, caller) => {
 const PROVIDER =
   '/api/v2/organizations/{organization_name}/registry-providers/{registry_name}/{namespace}/{name}'
 
+const MODULE = '/api/v2/organizations/{organization_name}/registry-modules/{registry_name}/{namespace}/{name}'
+
 /** What the paths of the API are about, by how they begin; the longest that fits counts. */
 const OBJECTS: Record<string, Make> = {
   '/': async () => ({}),
@@ -252,6 +274,7 @@ const OBJECTS: Record<string, Make> = {
   '/api/agent/v1/agents/{id}/executions/{execution_id}/state': anExecution('apply'),
   '/api/registry/{registry_name}/v2/gpg-keys': async (cast) => ofOrganization(cast),
   '/api/registry/{registry_name}/v2/gpg-keys/': newGpgKey,
+  '/api/registry/v1/modules/': aModuleVersion,
   '/api/registry/v1/providers/': released,
   '/api/v2/admin/organizations/{organization_name}': async (cast) => ofOrganization(cast),
   '/api/v2/admin/users/{id}': async ({ server }) => ({ id: (await server.user()).id }),
@@ -272,10 +295,21 @@ const OBJECTS: Record<string, Make> = {
     const { attributes } = (await aWorkspace(cast, caller)) as unknown as { attributes: { name: string } }
     return { ...ofOrganization(cast), name: attributes.name }
   },
+  [MODULE]: newModule,
+  [`${MODULE}/{provider}/version`]: aModuleVersion,
+  [`${MODULE}/{provider}/versions`]: newModule,
+  [`${MODULE}/{provider}/{version}`]: newModuleVersion,
   [PROVIDER]: newProvider,
   [`${PROVIDER}/versions/{version}`]: newVersion,
   [`${PROVIDER}/versions/{version}/platforms/{os}`]: newPlatform,
   '/api/v2/projects/{id}': aProject,
+  '/api/v2/registry-modules/': newModule,
+  '/api/v2/registry-modules/{id}': async (cast, caller) => {
+    const { name } = await newModule(cast, caller)
+    const { owner, path, name: namespace } = cast.organization
+    return (await owner.get(`${path}/registry-modules/private/${namespace}/${name}/aws`)).body.data
+  },
+  '/api/v2/registry-modules/actions/delete/{organization_name}/{name}/{provider}/{version}': newModuleVersion,
   '/api/v2/registry-providers/{id}': async (cast, caller) => {
     const { name } = await newProvider(cast, caller)
     const { owner, path, name: namespace } = cast.organization
