@@ -202,7 +202,7 @@ async function parseYaml(path: string, yaml: string): Promise<object> {
   if (yaml === '') return {}
   const { parse } = await import('yaml')
   try {
-    const value: unknown = parse(yaml, { schema: 'failsafe', maxAliasCount: 0, logLevel: 'silent' })
+    const value: unknown = parse(yaml, { schema: 'failsafe', maxAliasCount: 0, logLevel: 'error' })
     return typeof value === 'object' && value !== null ? value : {}
   } catch (error) {
     const [line] = (error as Error).message.split('\n')
