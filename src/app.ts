@@ -37,6 +37,7 @@ import { writeDownloads } from './features/registry-provider-consumers/service.t
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { lifecycleRoutes as registryProviderLifecycle } from './features/registry-provider-versions/lifecycle-routes.ts'
+import { routes as registryProviderReleaseFiles } from './features/registry-provider-release-files/routes.ts'
 import { routes as registryProviderVersions } from './features/registry-provider-versions/routes.ts'
 import { routes as registryProviders } from './features/registry-providers/routes.ts'
 import { routes as registryQuotas } from './features/registry-quotas/routes.ts'
@@ -108,6 +109,7 @@ const ROUTES: readonly Routes[] = [
   registryProviderLifecycle,
   registryProviderPlatforms,
   registryProviderVersions,
+  registryProviderReleaseFiles,
   registryProviders,
   registryQuotas,
   remoteStateConsumers,

@@ -326,6 +326,7 @@ export const CALLERS: Record<string, readonly Caller[]> = {
   listProviderVersions: REGISTRY,
   createProviderVersion: PUBLISHING,
   showProviderVersion: REGISTRY,
+  listReleaseFiles: REGISTRY,
   listProviderConsumers: PROVIDERS,
   updateProviderVersion: PUBLISHING,
   removeProviderVersion: PUBLISHING,

@@ -10,11 +10,11 @@ import { Type } from '../../lib/type.ts'
 import * as consumers from '../registry-provider-consumers/service.ts'
 import * as versions from '../registry-provider-versions/service.ts'
 import { addressOf } from '../registry-providers/service.ts'
+import { BINARY } from './resource.ts'
 import type { PlatformDetails } from './service.ts'
 import * as service from './service.ts'
 
 const TYPE = 'registry-provider-platforms'
-const BINARY = 'provider-binary'
 const ARCHIVE = { kind: BINARY, name: 'ProviderArchive', about: 'the archive of a platform' }
 
 const TARGET = {

@@ -43,7 +43,8 @@ export const Attributes = Type.Object({
   }),
 })
 
-const Status = About(
+/** The state of a version. */
+export const Status = About(
   'A draft cannot be installed yet. What is deprecated still can be, and clients say so; what is revoked cannot.',
   OneOf('draft', 'published', 'deprecated', 'revoked'),
 )
