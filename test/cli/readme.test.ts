@@ -7,11 +7,12 @@ import { expect, onTestFinished } from 'vitest'
 import { onEachDialect } from '../harness.ts'
 import { testWithTerraform } from '../terraform.ts'
 
-const README = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+const ROOT = join(import.meta.dirname, '..', '..')
 
 /** The shell commands of a section, as they stand. */
-function commandsOf(heading: string): string[] {
-  const section = README.split(/^## /m).find((part) => part.startsWith(heading)) ?? ''
+function commandsOf(heading: string, file = 'README.md'): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const section = text.split(/^## /m).find((part) => part.startsWith(heading)) ?? ''
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1] as string)
 }
 
@@ -21,9 +22,9 @@ onEachDialect(
   'the walks in the README',
   (server) => {
     /** Types in what a section says; returns where, and what was printed. */
-    const walk = async (heading: string, terraform: string) => {
+    const walk = async (heading: string, terraform: string, edit = (commands: string[]) => commands) => {
       if (!hasTools) throw new Error('the walks need gpg, zip and curl')
-      const [start, ...commands] = commandsOf(heading)
+      const [start, ...commands] = edit(commandsOf(heading))
       expect(start).toBe('npm ci && npm start\n')
 
       const directory = mkdtempSync(join(tmpdir(), 'plinth-walk-'))
@@ -34,6 +35,8 @@ onEachDialect(
       const script = commands
         .join('\n')
         .replace('http://127.0.0.1:8080', server.url)
+        // What the server packs, without npm in between; features/cli-downloads has a test of that.
+        .replace(/npx --yes \S+\/cli\.tgz"/, `PLINTH_SERVER=$PLINTH node ${join(ROOT, 'cli/src/main.ts')}`)
         .replaceAll(/(^| )terraform (init|apply)/gm, `$1${terraform} $2`)
       const run = promisify(execFile)
       const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
@@ -52,7 +55,20 @@ onEachDialect(
     testWithTerraform('install a provider of your own, typed in as they stand', async (terraform) => {
       const { directory, stdout } = await walk('Five minutes to your own provider', terraform)
       expect(stdout).toMatch(/Installed plinth\.local\/acme\/hello v1\.0\.0/)
+      expect(stdout).toMatch(/Published \S+\/acme\/hello 1\.0\.0, signed by key \w{16}\./)
       expect(readFileSync(join(directory, 'walk', '.terraform.lock.hcl'), 'utf8')).toMatch(/"h1:.*"zh:/s)
+    })
+
+    testWithTerraform('publish by hand, typed in as docs/publishing.md has it', async (terraform) => {
+      const byHand = commandsOf('By hand', 'docs/publishing.md')
+      expect(byHand).toHaveLength(3)
+      const { stdout } = await walk('Five minutes to your own provider', terraform, (commands) =>
+        commands
+          .flatMap((each) => (each.includes('provider publish') ? byHand : each))
+          // The other walk made that one.
+          .map((each) => each.replaceAll('acme', 'by-hand')),
+      )
+      expect(stdout).toMatch(/Installed plinth\.local\/by-hand\/hello v1\.0\.0/)
     })
   },
   { PLINTH_RUN_WORKERS: '2' },
