@@ -28,6 +28,10 @@ import { routes as organizations } from './features/organizations/routes.ts'
 import { routes as plans } from './features/plans/routes.ts'
 import { routes as projects } from './features/projects/routes.ts'
 import { bindingOwners as projectOwners } from './features/projects/service.ts'
+import { fileRoutes as providerMirrorFiles } from './features/provider-mirror/file-routes.ts'
+import { keptRoutes as mirroredProviders } from './features/provider-mirror/kept-routes.ts'
+import { registryRoutes as providerMirrorRegistry } from './features/provider-mirror/registry-routes.ts'
+import { routes as providerMirror } from './features/provider-mirror/routes.ts'
 import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
 import { routes as registryLog } from './features/registry-log/routes.ts'
 import { routes as registryModuleVersions } from './features/registry-module-versions/routes.ts'
@@ -101,6 +105,10 @@ const ROUTES: readonly Routes[] = [
   organizations,
   plans,
   projects,
+  mirroredProviders,
+  providerMirror,
+  providerMirrorFiles,
+  providerMirrorRegistry,
   providerProtocol,
   registryLog,
   registryModules,

@@ -15,6 +15,7 @@ import {
   onRemove as onRemoveModule,
   removeFilesOf as removeModuleFilesOf,
 } from './features/registry-modules/service.ts'
+import { removeFilesOf as removeMirrorFilesOf } from './features/provider-mirror/service.ts'
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
 import * as runEvents from './features/run-events/service.ts'
@@ -31,6 +32,7 @@ export function connectSlices(): void {
   organizations.onCreate(addFounder)
   organizations.onCreate(createDefaultProject)
   organizations.onRemove(removeFilesOf)
+  organizations.onRemove(removeMirrorFilesOf)
   organizations.onRemove(removeModuleFilesOf)
   organizations.onRemove(noteEndOfRegistryLog)
   onAddress(acceptInvitations)

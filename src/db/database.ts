@@ -20,6 +20,12 @@ import type { PasswordTable } from '../features/passwords/table.ts'
 import type { PlanTable } from '../features/plans/table.ts'
 import type { ProjectTable } from '../features/projects/table.ts'
 import type {
+  MirroredPackageTable,
+  MirroredProviderTable,
+  MirroredVersionTable,
+  ProviderMirrorTable,
+} from '../features/provider-mirror/table.ts'
+import type {
   RegistryLogHeadTable,
   RegistryLogKeyTable,
   RegistryLogRecordTable,
@@ -83,11 +89,15 @@ export interface Database {
   jobs: JobTable
   logChunks: LogChunkTable
   logs: LogTable
+  mirroredPackages: MirroredPackageTable
+  mirroredProviders: MirroredProviderTable
+  mirroredVersions: MirroredVersionTable
   organizationMemberships: OrganizationMembershipTable
   organizations: OrganizationTable
   passwords: PasswordTable
   plans: PlanTable
   projects: ProjectTable
+  providerMirrors: ProviderMirrorTable
   registryLogHeads: RegistryLogHeadTable
   registryLogKeys: RegistryLogKeyTable
   registryLogRecords: RegistryLogRecordTable

@@ -13,6 +13,7 @@ import * as runSurroundings from './migrations/0014-run-surroundings.ts'
 import * as registryHardening from './migrations/0015-registry-hardening.ts'
 import * as providerLifecycle from './migrations/0016-provider-lifecycle.ts'
 import * as modules from './migrations/0017-modules.ts'
+import * as mirrors from './migrations/0018-mirrors.ts'
 import * as registryLog from './migrations/0019-registry-log.ts'
 
 interface Migration {
@@ -35,6 +36,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0015-registry-hardening': registryHardening,
   '0016-provider-lifecycle': providerLifecycle,
   '0017-modules': modules,
+  '0018-mirrors': mirrors,
   '0019-registry-log': registryLog,
 }
 

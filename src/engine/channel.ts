@@ -23,6 +23,16 @@ export interface EngineVersion {
   archives: { platform: string; url: string; sha: string }[]
 }
 
+/** How a run installs providers of other hosts, where its organization has a list of them. */
+export interface ProviderMirror {
+  /** Hosts with listed providers, and where the mirror speaks the registry protocol for each, with a slash at the end. */
+  hosts: { host: string; providers: string }[]
+  /** The list: patterns in the form of the engine's own configuration. */
+  allowed: string[]
+  /** Whether other providers are installed from where they come from, or not at all. */
+  others: boolean
+}
+
 /** All that a worker has to know to carry out one phase of a run. */
 export interface Assignment {
   executionId: string
@@ -58,6 +68,8 @@ export interface Assignment {
   serverUrl: string
   /** What the run may read from the server; it ends with the phase. */
   token: string
+  /** Where providers come from; all of them from where they are when there is none. */
+  mirror?: ProviderMirror
   /** Where to `PUT` a state that the server cannot accept; needs no token and no database. */
   recoveryUrl: string
   /** The apply whose state that would be. */

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import type { ProviderMirror } from './channel.ts'
 import { quoteHcl } from './hcl.ts'
 
-/** How long the server's own description of its services is waited for. */
+/** How long a host's description of its services is waited for. */
 const DISCOVERY_MS = 5_000
 
 export interface CliSettings {
   serverUrl: string
   token: string
+  mirror: ProviderMirror | undefined
   plugins: string
   /** Providers that the operator keeps, as `<host>/<namespace>/<type>/…`. */
   providersDir: string | undefined
@@ -22,45 +24,94 @@ export function bundledProviders(cwd: string): string | undefined {
   return existsSync(path) ? path : undefined
 }
 
-/** The engine's own configuration: how it reaches the platform's registry, and where it finds providers. */
+/** The engine's own configuration: how it reaches registries, and where it finds providers. */
 export async function makeCliConfig(settings: CliSettings): Promise<string> {
-  const { host } = new URL(settings.serverUrl)
+  const { serverUrl, mirror } = settings
+  const { host } = new URL(serverUrl)
+  const mirrored = mirror?.hosts.filter((each) => each.host !== host) ?? []
   return [
     'disable_checkpoint = true',
     `plugin_cache_dir = ${quoteHcl(settings.plugins)}`,
     'plugin_cache_may_break_dependency_lock_file = true',
     `credentials ${quoteHcl(host)} {\n  token = ${quoteHcl(settings.token)}\n}`,
-    await describeHost(settings.serverUrl),
+    await describeServer(serverUrl),
+    ...(await Promise.all(mirrored.map(describeMirrored))),
     await describeInstallation(settings),
     '',
   ].join('\n')
 }
 
 /** The engine discovers services by HTTPS only; for a server without it, this is done here. */
-async function describeHost(serverUrl: string): Promise<string> {
+async function describeServer(serverUrl: string): Promise<string> {
   if (!serverUrl.startsWith('http:')) return ''
-  const address = new URL('/.well-known/terraform.json', serverUrl)
-  const services = await fetch(address, { signal: AbortSignal.timeout(DISCOVERY_MS) })
-    .then((response) => (response.ok ? response.json() : {}))
-    .catch(() => ({}))
-  const lines = Object.entries(services as Record<string, unknown>)
-    .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-    .map(([name, path]) => `    ${quoteHcl(name)} = ${quoteHcl(new URL(path, address).href)}\n`)
-  return `host ${quoteHcl(address.host)} {\n  services = {\n${lines.join('')}  }\n}`
+  const { origin, host } = new URL(serverUrl)
+  return describeHost(host, (await discover(origin)) ?? {})
 }
 
-/** Always there: without it the engine would also look where variables of the run can lead it. */
-async function describeInstallation({ providersDir, bundled }: CliSettings): Promise<string> {
+/** Public registries have their modules there. */
+const USUAL_MODULES = '/v1/modules/'
+
+/**
+ * A host whose providers come from the mirror. The engine discovers nothing of a host that is described to it, so all
+ * else that the host offers is told as well.
+ */
+async function describeMirrored({ host, providers }: ProviderMirror['hosts'][number]): Promise<string> {
+  const origin = `https://${host}`
+  const services = (await discover(origin)) ?? { 'modules.v1': origin + USUAL_MODULES }
+  return describeHost(host, { ...services, 'providers.v1': providers })
+}
+
+function describeHost(host: string, services: Record<string, string>): string {
+  const lines = Object.entries(services).map(([name, url]) => `    ${quoteHcl(name)} = ${quoteHcl(url)}\n`)
+  return `host ${quoteHcl(host)} {\n  services = {\n${lines.join('')}  }\n}`
+}
+
+/** The addresses of the services of a host; undefined when it does not tell. */
+async function discover(origin: string): Promise<Record<string, string> | undefined> {
+  const address = new URL('/.well-known/terraform.json', origin)
+  const services = await fetch(address, { signal: AbortSignal.timeout(DISCOVERY_MS) })
+    .then((response) => (response.ok ? response.json() : undefined))
+    .catch(() => undefined)
+  if (typeof services !== 'object' || services === null) return undefined
+  const addresses = Object.entries(services).flatMap(([name, path]) => {
+    const url = typeof path === 'string' ? URL.parse(path, address.href) : null
+    return url ? [[name, url.href] as const] : []
+  })
+  return Object.fromEntries(addresses)
+}
+
+/**
+ * Always there: without it the engine would also look where variables of the run can lead it. A run that is kept to a
+ * list has the providers on it, and those of the server's own registry.
+ */
+async function describeInstallation(settings: CliSettings): Promise<string> {
+  const { serverUrl, mirror, providersDir, bundled } = settings
+  const isAllowed = allowedBy(mirror)
   const kept = providersDir ? await listProviders(providersDir) : []
-  const mirror = (path: string, include?: string[]) =>
-    `  filesystem_mirror {\n    path = ${quoteHcl(path)}\n${include ? `    include = ${JSON.stringify(include)}\n` : ''}  }\n`
-  const own = bundled ? await listProviders(bundled) : []
+  const own = bundled ? (await listProviders(bundled)).filter(isAllowed) : []
+  const only = mirror?.others === false ? [`${new URL(serverUrl).host}/*/*`, ...mirror.allowed] : undefined
+  const method = (name: string, parts: string[]) =>
+    `  ${name} {\n${parts.map((part) => `    ${part}\n`).join('')}  }\n`
+  const list = (name: string, patterns: string[]) => `${name} = ${JSON.stringify(patterns)}`
+  const files = (path: string, include: string[]) =>
+    method('filesystem_mirror', [`path = ${quoteHcl(path)}`, list('include', include)])
   return [
     'provider_installation {\n',
-    ...(providersDir && kept.length > 0 ? [mirror(providersDir, kept)] : []),
-    ...(bundled && own.length > 0 ? [mirror(bundled, own)] : []),
-    `  direct {\n    exclude = ${JSON.stringify([...kept, ...own])}\n  }\n}`,
+    ...(providersDir && kept.length > 0 ? [files(providersDir, kept)] : []),
+    ...(bundled && own.length > 0 ? [files(bundled, own)] : []),
+    method('direct', [...(only ? [list('include', only)] : []), list('exclude', [...kept, ...own])]),
+    '}',
   ].join('')
+}
+
+/** Of providers as `<host>/<namespace>/<type>`: what comes with a configuration is kept to the list, too. */
+function allowedBy(mirror: ProviderMirror | undefined): (provider: string) => boolean {
+  if (mirror?.others !== false) return () => true
+  return (provider) => {
+    const [host, namespace] = provider.toLowerCase().split('/')
+    const patterns = [provider.toLowerCase(), `${host}/${namespace}/*`, `${host}/*/*`]
+    return patterns.some((pattern) => mirror.allowed.includes(pattern))
+  }
 }
 
 /** The providers in a directory, as `<host>/<namespace>/<type>`. */

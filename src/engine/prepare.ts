@@ -94,9 +94,10 @@ async function fetchConfiguration(job: Job): Promise<string> {
 async function makeSurroundings(job: Job, bundled: string | undefined): Promise<Record<string, string>> {
   const { assignment, places, options, output } = job
   const cliConfig = join(places.home, 'cli.tfrc')
-  const { serverUrl, token } = assignment
+  const { serverUrl, token, mirror } = assignment
   const { providersDir } = options
-  const text = await makeCliConfig({ serverUrl, token, plugins: places.plugins, providersDir, bundled })
+  const { plugins } = places
+  const text = await makeCliConfig({ serverUrl, token, mirror, plugins, providersDir, bundled })
   await writeFile(cliConfig, text, { mode: 0o600 })
   const sshKey = assignment.sshKey === undefined ? undefined : join(places.home, 'ssh-key')
   if (sshKey) await writeFile(sshKey, `${assignment.sshKey?.trimEnd()}\n`, { mode: 0o600 })

@@ -16,6 +16,7 @@ import { AppError, refuse } from '../lib/errors.ts'
 import { Links } from '../lib/links.ts'
 import { Metrics } from '../lib/metrics.ts'
 import { Type } from '../lib/type.ts'
+import { Upstreams } from '../lib/upstreams.ts'
 import { Vault } from '../lib/vault.ts'
 import { many } from './jsonapi.ts'
 import type { App, Routes } from './routes.ts'
@@ -75,6 +76,7 @@ describe('the server', () => {
       links: new Links(Buffer.alloc(32), () => 'https://plinth.example.com'),
       log: pino({}, sink),
       metrics: new Metrics(),
+      upstreams: new Upstreams(new Map(), new Map()),
       now: () => '2024-01-02T03:04:05.678Z',
       notReady: async () => [],
       loadSubject: async () => undefined,

@@ -30,5 +30,10 @@ export const PATH_PARAMS = {
   type: { description: 'A kind of resource.', example: 'workspaces' },
   expires: { description: 'When the link ends, in seconds since 1970.', example: '1795253400' },
   signature: { description: 'The proof that the server made the link.', example: 'q0Vh3h9T1h4' },
+  hostname: {
+    description: 'The host of a registry, with a port where it is not 443.',
+    example: 'registry.terraform.io',
+  },
+  document: { description: 'A version, and `.json`.', example: '1.2.3.json' },
   filename: { description: 'A name for the file; it changes nothing.', example: 'SHA256SUMS' },
 } as const

@@ -79,7 +79,7 @@ export function mountUpload(app: App, upload: Upload): void {
 }
 
 /** A link made for a token is worth what the token is worth now. */
-async function speakForToken(ctx: Ctx, tokenId: string): Promise<void> {
+export async function speakForToken(ctx: Ctx, tokenId: string): Promise<void> {
   const subject = await ctx.loadSubject(ctx, tokenId)
   if (!subject) throw notFound()
   ctx.subject = subject
@@ -228,7 +228,8 @@ function downloadDoc(id: string, about: string) {
   return doc(id, `Download ${about}`, answers, { failures })
 }
 
-async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFile) {
+/** Answers with a stored file: GET, HEAD and ranges. */
+export async function send(request: FastifyRequest, reply: FastifyReply, file: StoredFile) {
   const etag = file.sha256 && `"${file.sha256}"`
   if (etag) reply.header('etag', etag)
   reply

@@ -96,7 +96,7 @@ function tooLarge(url: URL, maxBytes: number): OutsideError {
 }
 
 function parse(address: string | URL, base?: URL): URL {
-  const url = URL.parse(address, base)
+  const url = URL.parse(String(address), base?.href)
   if (!url) throw new OutsideError('refused', 'an address that it names is none')
   return url
 }

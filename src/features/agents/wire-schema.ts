@@ -68,6 +68,15 @@ export const ShownAssignment = Type.Object(
     token: Type.String({
       description: 'What the run may read from the server with; it ends with the phase.',
     }),
+    mirror: Type.Optional(
+      Exactly({
+        hosts: Type.Array(Exactly({ host: Type.String(), providers: Type.String() }), {
+          description: 'Where the providers of a host are installed from, by the registry protocol.',
+        }),
+        allowed: About('Patterns of the providers that are.', Words),
+        others: About('Whether others are installed from where they come from, or not at all.', Flag),
+      }),
+    ),
     recoveryUrl: Type.String({ description: 'Where to `PUT` a state that the server does not accept.' }),
     timeout: Type.Integer({ description: 'Seconds after which the phase is stopped.' }),
     holdFailureUntil: Type.Optional(Type.String()),

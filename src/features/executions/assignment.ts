@@ -2,6 +2,7 @@ import type { Ctx } from '../../context.ts'
 import type { Assignment } from '../../engine/channel.ts'
 import { addSeconds } from '../../lib/time.ts'
 import * as applies from '../applies/service.ts'
+import * as providerMirror from '../provider-mirror/service.ts'
 import type { Run } from '../runs/service.ts'
 import * as runs from '../runs/service.ts'
 import * as sshKeys from '../ssh-keys/service.ts'
@@ -20,6 +21,8 @@ export async function assignmentOf(tx: Ctx, execution: Execution, run: Run): Pro
   const workspace = await workspaces.reread(tx, run.workspaceId)
   const variables = await varsets.variablesOfRun(tx, workspace)
   const { planTimeout, applyTimeout } = tx.config.runs
+  const token = await tokens.issueForRun(tx, run)
+  const mirror = await providerMirror.ofRun(tx, run.organizationId, token)
   return {
     executionId: execution.id,
     phase: execution.phase,
@@ -33,7 +36,8 @@ export async function assignmentOf(tx: Ctx, execution: Execution, run: Run): Pro
     environmentVariables: variables.environment,
     sshKey: await sshKeys.privateKeyOf(tx, workspace),
     serverUrl: tx.baseUrl,
-    token: await tokens.issueForRun(tx, run),
+    token: token.secret,
+    ...(mirror && { mirror }),
     applyId: run.applyId,
     recoveryUrl: applies.recoveryUrl(tx, run.applyId),
     timeout: execution.phase === 'plan' ? planTimeout : applyTimeout,

@@ -58,8 +58,20 @@ export async function sumBytes(db: Db, organizationId: string): Promise<number> 
         .where('module.organizationId', '=', organizationId)
         .select('release.archiveBlob as key'),
     )
+  const mirrored = db
+    .selectFrom('mirroredProviders as upstream')
+    .innerJoin('mirroredVersions as mirrored', 'mirrored.providerId', 'upstream.id')
+    .where('upstream.organizationId', '=', organizationId)
+  const all = keys
+    .unionAll(mirrored.select('mirrored.shasumsBlob as key'))
+    .unionAll(mirrored.select('mirrored.signatureBlob as key'))
+    .unionAll(
+      mirrored
+        .innerJoin('mirroredPackages as package', 'package.versionId', 'mirrored.id')
+        .select('package.archiveBlob as key'),
+    )
   const { used } = await db
-    .selectFrom(keys.as('file'))
+    .selectFrom(all.as('file'))
     .innerJoin('blobs', 'blobs.key', 'file.key')
     .select(sql<number>`cast(coalesce(sum(blobs.size), 0) as bigint)`.as('used'))
     .executeTakeFirstOrThrow()

@@ -143,12 +143,15 @@ const RUN_GRACE_SECONDS = 600
  * Makes the token that the program of a run gets, and returns its secret; it ends with `endOfRun`, or by itself when no
  * phase could still be under way. Part of the work of the server itself.
  */
-export async function issueForRun(tx: Ctx, run: { id: string }): Promise<string> {
+export async function issueForRun(
+  tx: Ctx,
+  run: { id: string },
+): Promise<{ id: string; secret: string; seconds: number }> {
   const { planTimeout, applyTimeout } = tx.config.runs
   const { secret, row } = newToken(tx, { runId: run.id })
-  const expiredAt = addSeconds(tx.now(), Math.max(planTimeout, applyTimeout) + RUN_GRACE_SECONDS)
-  await store.insert(tx.db, { ...row, expiredAt })
-  return secret
+  const seconds = Math.max(planTimeout, applyTimeout) + RUN_GRACE_SECONDS
+  await store.insert(tx.db, { ...row, expiredAt: addSeconds(tx.now(), seconds) })
+  return { id: row.id, secret, seconds }
 }
 
 /** Ends all tokens of a run. */

@@ -1,0 +1,77 @@
+import type { Ctx } from '../../context.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import { OutsideError } from '../../lib/outside.ts'
+import { addSeconds } from '../../lib/time.ts'
+import { type Address, spell } from './addresses.ts'
+import { attempt, ensureProvider, failureOf, requireListed } from './attempts.ts'
+import type { OrganizationMirror } from './service.ts'
+import type { MirroredProvider } from './store.ts'
+import * as store from './store.ts'
+import type { Listing } from './upstream.ts'
+import * as upstream from './upstream.ts'
+
+/** For so long a list of versions is not asked for again. */
+const FRESH_SECONDS = 300
+
+/** The same after the upstream did not answer: clients wait ten seconds, and it costs nearly all of them. */
+const RETRY_SECONDS = 30
+
+/** The versions of a provider on the list: what the upstream tells, or told last when it cannot be asked. */
+export async function getListing(
+  ctx: Ctx,
+  mirror: OrganizationMirror,
+  address: Address,
+  signal: AbortSignal,
+): Promise<Listing> {
+  requireListed(mirror, address)
+  const { id: organizationId } = mirror.organization
+  const known = await store.findProvider(ctx.db, organizationId, address)
+  if (known?.listing && !isDue(known, ctx.now())) {
+    ctx.metrics.mirrorAsked('versions', isStale(known) ? 'stale' : 'kept')
+    return listingOf(known)
+  }
+  try {
+    await attempt(ctx, { what: 'versions', organizationId, address }, signal, (ending) =>
+      refresh(ctx, organizationId, address, ending),
+    )
+  } catch (error) {
+    if (!known?.listing || !(error instanceof OutsideError)) throw failureOf(error, address)
+    ctx.metrics.mirrorAsked('versions', 'stale')
+    ctx.log.warn({ err: error }, `the last known versions of ${spell(address)} are served`)
+  }
+  return listingOf(await store.findProvider(ctx.db, organizationId, address))
+}
+
+async function refresh(
+  ctx: Ctx,
+  organizationId: string,
+  address: Address,
+  signal: AbortSignal,
+): Promise<void> {
+  const listing = await upstream.listVersions(ctx, address, signal)
+  if (listing.versions.length === 0) throw new OutsideError('missing', 'it lists no version')
+  await inTransaction(ctx, async (tx) => {
+    await ensureProvider(tx, organizationId, address)
+    const provider = await store.findProvider(tx.db, organizationId, address)
+    const now = tx.now()
+    const changes = { listing: JSON.stringify(listing), listedAt: now, askedAt: now }
+    if (provider) await store.updateProvider(tx.db, provider.id, changes)
+  })
+}
+
+function isDue(provider: MirroredProvider, now: string): boolean {
+  const { askedAt } = provider
+  return askedAt === null || now >= addSeconds(askedAt, isStale(provider) ? RETRY_SECONDS : FRESH_SECONDS)
+}
+
+/** Whether the upstream did not answer when it was asked last. */
+function isStale({ askedAt, listedAt }: MirroredProvider): boolean {
+  return askedAt !== listedAt
+}
+
+function listingOf(provider: MirroredProvider | undefined): Listing {
+  const { versions, warnings }: Listing = JSON.parse(provider?.listing ?? '{"versions":[],"warnings":[]}')
+  if (!provider || !isStale(provider)) return { versions, warnings }
+  const stale = `The mirror cannot ask ${provider.hostname} now; these are the versions of ${provider.listedAt}.`
+  return { versions, warnings: [...warnings, stale] }
+}
