@@ -71,6 +71,14 @@ onEachDialect(
       expect(requests.filter(({ path }) => path?.endsWith(OFFER)).map(({ subject }) => subject)).toContain(
         `run:${id}`,
       )
+      const consumers = `${path}/registry-providers/private/${name}/${FIXTURE}/versions/1.0.0/consumers`
+      const seen = expectStatus(await owner.get(consumers), 200).body.data
+      expect(seen).toContainEqual(
+        expect.objectContaining({
+          id: workspace.id,
+          attributes: expect.objectContaining({ name: 'app', downloads: 1, resources: 1 }),
+        }),
+      )
       const { plan, apply } = relationships
       const logs = [
         await readLog(owner, 'plans', plan.data.id),

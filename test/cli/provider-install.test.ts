@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 import { afterEach, beforeAll, expect } from 'vitest'
 import { expectStatus, onEachDialect } from '../harness.ts'
-import { addKey, makeKey, publish, sha256 } from '../registry.ts'
+import { addKey, makeKey, publish, sha256, versionBody } from '../registry.ts'
 import { testWithTerraform } from '../terraform.ts'
 import { testCertificates } from '../tls.ts'
 import { CliDirectory, requireProvider, THIS_PLATFORM } from './cli.ts'
@@ -116,6 +116,43 @@ onEachDialect(
       )
       expect(code).toBe(0)
     })
+
+    testWithTerraform(
+      'shows why a version is deprecated, and installs none that is revoked',
+      async (binary) => {
+        const organization = await server.organization()
+        const { owner, name } = organization
+        const { path, key: signer } = await publish(organization, 'demo', '1.0.0', { platforms })
+        await publish(organization, 'demo', '1.1.0', { platforms, path, key: signer })
+        const member = `${path}/versions/1.1.0`
+        const change = async (attributes: object) =>
+          expectStatus(await owner.patch(member, versionBody(attributes)), 200)
+        const reason = 'It leaks connections; use 1.2.0.'
+        const link = 'https://example.com/advisories/7'
+        await change({ deprecation: { 'deprecated-status': 'Deprecated', reason, link } })
+        const cli = directory(binary, owner.token)
+        cli.write('main.tf', requireProvider(source(name), '~> 1.0'))
+        const { code, output } = await cli.run('init')
+        expect(code).toBe(0)
+        expect(output).toContain(`Installed ${source(name)} v1.1.0`)
+        expect(output).toContain('Additional provider information from registry')
+        expect(output).toContain(`1.1.0: deprecated: It leaks connections; use 1.2.0 (${link}).`)
+        const downloads = async () => (await owner.get(member)).body.data.attributes.downloads
+        // Of the HEAD and the GET that terraform sends, one counts.
+        await expect.poll(downloads, { timeout: 5000 }).toBe(1)
+
+        await change({ revocation: { status: 'Revoked', message: 'It deletes what it should not.' } })
+        cli.forgetInstalled()
+        const locked = await cli.run('init')
+        expect(locked.code).not.toBe(0)
+        expect(locked.output).toMatch(
+          /previously-selected version 1\.1\.0 is no longer available|no available releases/,
+        )
+        expect((await cli.run('init', '-upgrade')).output).toContain(`Installed ${source(name)} v1.0.0`)
+        await change({ revocation: { status: 'Unrevoked' } })
+        expect((await cli.run('init', '-upgrade')).output).toContain(`Installed ${source(name)} v1.1.0`)
+      },
+    )
 
     testWithTerraform(
       'picks the newest version that fits, and is told what does not exist',
