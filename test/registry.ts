@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import * as openpgp from 'openpgp'
 import { ZipFile } from 'yazl'
-import { type Answer, type Client, expectStatus, type TestOrganization } from './harness.ts'
+import { type Answer, type Client, expectStatus, type TestOrganization, type TestServer } from './harness.ts'
 
 /** A key pair as a provider's author has it. */
 export interface SigningKey {
@@ -171,4 +171,18 @@ export async function publish(
     expectStatus(await put(created.links['provider-binary-upload'], archive), 200)
   }
   return { path, key, archives, shasums, signature }
+}
+
+/** What the audit trail says was done with the versions of an organization's providers, oldest first. */
+export async function auditedOfVersions(
+  server: TestServer,
+  organization: TestOrganization,
+): Promise<string[]> {
+  const token = await server.organizationToken(organization)
+  const { body } = await token.get('/api/v2/organization/audit-trail')
+  return body.data
+    .map((event: { resource: { type: string; action: string } }) => event.resource)
+    .filter(({ type }: { type: string }) => type === 'registry_provider_version')
+    .map(({ action }: { action: string }) => action)
+    .reverse()
 }

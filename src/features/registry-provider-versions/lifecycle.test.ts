@@ -9,12 +9,9 @@ import {
 } from '../../../test/harness.ts'
 import { asSecondServer } from '../../../test/jobs.ts'
 import {
-  addKey,
+  auditedOfVersions,
   createPlatform,
-  createProvider,
   createVersion,
-  makeArchive,
-  makeKey,
   platformBody,
   publish,
   put,
@@ -49,17 +46,6 @@ onEachDialect('the lifecycle of a provider version', (server) => {
     }
   }
 
-  /** What the audit trail says of versions, oldest first. */
-  const audited = async (organization: TestOrganization) => {
-    const token = await server.organizationToken(organization)
-    const { body } = await token.get('/api/v2/organization/audit-trail')
-    return body.data
-      .map((event: { resource: { type: string; action: string } }) => event.resource)
-      .filter(({ type }: { type: string }) => type === 'registry_provider_version')
-      .map(({ action }: { action: string }) => action)
-      .reverse()
-  }
-
   /** What the transparency log says of versions. */
   const logged = ({ name }: TestOrganization) =>
     asSecondServer(server, async ({ db }) => {
@@ -73,51 +59,6 @@ onEachDialect('the lifecycle of a provider version', (server) => {
         .execute()
       return rows.map(({ content }) => JSON.parse(content))
     })
-
-  /** A draft that lacks its signature and its archive, which can be sent when they are wanted. */
-  const almost = async () => {
-    const organization = await server.organization()
-    const { owner } = organization
-    const path = await createProvider(organization, 'demo')
-    const key = await addKey(organization, await makeKey())
-    const { links } = await createVersion(owner, path, '1.0.0', key)
-    const archive = await makeArchive('demo', '1.0.0')
-    const platform = { os: 'linux', arch: 'amd64', filename: 'demo.zip', shasum: sha256(archive) }
-    const { links: upload } = await createPlatform(owner, path, '1.0.0', platform)
-    const shasums = Buffer.from(`${sha256(archive)}  demo.zip\n`)
-    expectStatus(await put(links['shasums-upload'], shasums), 200)
-    const signature = await key.sign(shasums)
-    return {
-      organization,
-      owner,
-      member: `${path}/versions/1.0.0`,
-      show: async () => (await owner.get(`${path}/versions/1.0.0`)).body.data.attributes,
-      sign: () => put(links['shasums-sig-upload'], signature),
-      fill: () => put(upload['provider-binary-upload'], archive),
-    }
-  }
-
-  for (const first of ['sign', 'fill'] as const) {
-    test(`begins with the upload that completes it: first ${first}`, async () => {
-      const draft = await almost()
-      expectStatus(await draft[first](), 200)
-      expect(await draft.show()).toMatchObject({ status: 'draft', 'published-at': null })
-      expectStatus(await draft[first === 'sign' ? 'fill' : 'sign'](), 200)
-      expect(await draft.show()).toMatchObject({
-        status: 'published',
-        'published-at': expect.stringMatching(/Z$/),
-      })
-      expect(await audited(draft.organization)).toEqual(['create', 'publish'])
-    })
-  }
-
-  test('race: files that arrive together publish it, once', async () => {
-    const draft = await almost()
-    const answers = await Promise.all([draft.sign(), draft.fill(), draft.sign(), draft.fill()])
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    expect((await draft.show()).status).toBe('published')
-    expect(await audited(draft.organization)).toEqual(['create', 'publish'])
-  })
 
   test('deprecated: it stays, and consumers are told why until that is taken back', async () => {
     const { organization, show, change, offered, offer } = await released()
@@ -147,7 +88,7 @@ onEachDialect('the lifecycle of a provider version', (server) => {
     expect((await offered()).warnings).toBeNull()
     expectStatus(await change({ deprecation: { 'deprecated-status': 'Undeprecated' } }), 200)
     const events = ['create', 'publish', 'deprecate', 'deprecate', 'undeprecate']
-    expect(await audited(organization)).toEqual(events)
+    expect(await auditedOfVersions(server, organization)).toEqual(events)
   })
 
   test('revoked: nobody gets anything of it any more, and nothing can be added', async () => {
@@ -186,12 +127,12 @@ onEachDialect('the lifecycle of a provider version', (server) => {
     })
     expect(again.body.data.attributes).toMatchObject({ status: 'published', deprecation: null })
     const there = ['create', 'publish', 'revoke', 'restore', 'deprecate', 'revoke', 'restore', 'undeprecate']
-    expect(await audited(organization)).toEqual(there)
+    expect(await auditedOfVersions(server, organization)).toEqual(there)
 
     expectStatus(await change({ status: 'published' }), 200)
     expectStatus(await change({ status: 'revoked' }), 200)
     expectStatus(await change({ status: 'revoked' }), 200)
-    expect(await audited(organization)).toEqual([...there, 'revoke'])
+    expect(await auditedOfVersions(server, organization)).toEqual([...there, 'revoke'])
   })
 
   test('that was revoked does not come back by being deleted', async () => {
@@ -262,22 +203,6 @@ onEachDialect('the lifecycle of a provider version', (server) => {
     ])
   })
 
-  test('is not that of a draft', async () => {
-    const { member, owner } = await almost()
-    for (const attributes of [{ deprecation: DEPRECATED }, { revocation: REVOKED }, { status: 'revoked' }]) {
-      const answer = await owner.patch(member, versionBody(attributes))
-      expect(answer.status).toBe(409)
-      expect(violations(answer)[0]?.detail).toBe(
-        'Version 1.0.0 is a draft, which nobody can install. Delete it if it is not wanted.',
-      )
-    }
-    const nothing = {
-      deprecation: { 'deprecated-status': 'Undeprecated' },
-      revocation: { status: 'Unrevoked' },
-    }
-    expect((await owner.patch(member, versionBody(nothing))).status).toBe(200)
-  })
-
   test('is refused with every violation, in order', async () => {
     const { owner, member, change } = await released()
     const words = { reason: 'two\nlines', link: 'javascript:alert(1)' }
@@ -331,6 +256,6 @@ onEachDialect('the lifecycle of a provider version', (server) => {
     const { organization, change } = await released()
     const answers = await Promise.all(Array.from({ length: 6 }, () => change({ revocation: REVOKED })))
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
-    expect(await audited(organization)).toEqual(['create', 'publish', 'revoke'])
+    expect(await auditedOfVersions(server, organization)).toEqual(['create', 'publish', 'revoke'])
   })
 })

@@ -22,6 +22,7 @@ import * as service from './service.ts'
 export const TYPE = 'registry-provider-versions'
 export const SHASUMS = 'provider-shasums'
 export const SIGNATURE = 'provider-shasums-sig'
+export const DOCS = 'provider-docs'
 
 export const Attributes = Type.Object({
   version: Text({
@@ -108,6 +109,7 @@ export const Version = Shown('RegistryProviderVersion', TYPE, {
     'shasums-sig-upload': Address(`Takes the signature of that list ${UPLOAD}`),
     'shasums-download': Address(`Where the list of digests is ${DOWNLOAD}`),
     'shasums-sig-download': Address(`Where the signature of that list is ${DOWNLOAD}`),
+    'docs-upload': Address(`Takes the documentation, also in place of an earlier one, ${UPLOAD}`),
   }),
 })
 
@@ -165,6 +167,8 @@ export async function toResource(ctx: Ctx, version: VersionDetails): Promise<Res
     links: {
       ...link('shasums', SHASUMS, shasumsBlob),
       ...link('shasums-sig', SIGNATURE, signatureBlob),
+      // It can be replaced at any time.
+      ...link('docs', DOCS, null),
     },
   }
 }

@@ -20,6 +20,7 @@ import { bury, reuseViolations } from './tombstones.ts'
 
 // biome-ignore lint/performance/noBarrelFile: other slices reach this one by its service only.
 export { noteArchive, refuseRevoked, update, type VersionChanges } from './lifecycle.ts'
+export { logRelease } from './log.ts'
 export { get, getById, getForChange, list, type VersionDetails } from './reading.ts'
 export { getLinked } from './release-files.ts'
 export { INSTALLABLE } from './status.ts'
