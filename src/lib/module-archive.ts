@@ -1,9 +1,5 @@
 import { posix } from 'node:path'
-import type { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
-import { extract } from 'tar-stream'
+import type { TakeFile } from './slug.ts'
 
 /** Bytes of one file, and of all together, that are read to describe a module; what is beyond is left out. */
 const MAX_FILE = 512 * 1024
@@ -12,7 +8,16 @@ const MAX_TOTAL = 2 * 2 ** 20
 /** Where a module, the modules in it and its examples have their files. */
 const PLACES = /^(?:(?:modules|examples)\/[^/]+\/)?[^/]+$/
 
-const WANTED = /(\.(tf|tofu)(\.json)?|^readme(\.md)?)$/i
+const CONFIGURATION = /\.(tf|tofu)(\.json)?$/
+const README = /^readme(\.md)?$/i
+
+export function isConfiguration(path: string): boolean {
+  return CONFIGURATION.test(path)
+}
+
+export function isReadme(path: string): boolean {
+  return README.test(posix.basename(path))
+}
 
 /** The texts that describe a module, by their path, and the paths of those that were too large to be read. */
 export interface ModuleFiles {
@@ -20,25 +25,25 @@ export interface ModuleFiles {
   tooLarge: string[]
 }
 
-/** Reads what describes a module from its archive, a gzipped tar that was checked before. */
-export async function readModuleFiles(archive: Readable): Promise<ModuleFiles> {
-  const tar = extract()
+/** Collects what describes a module while its archive is checked (`checkSlug`). */
+export function collectModuleFiles(): { files: ModuleFiles; take: TakeFile } {
   const files: ModuleFiles = { texts: new Map(), tooLarge: [] }
-  const collected = (async () => {
-    let total = 0
-    for await (const entry of tar) {
-      const { name, type, size = 0 } = entry.header
-      const path = posix.normalize(name)
-      const isWanted = type === 'file' && PLACES.test(path) && WANTED.test(posix.basename(path))
-      if (isWanted && size <= MAX_FILE && total + size <= MAX_TOTAL) {
-        total += size
-        files.texts.set(path, (await buffer(entry)).toString('utf8').replaceAll('\r\n', '\n'))
-      } else {
-        if (isWanted) files.tooLarge.push(path)
-        entry.resume()
-      }
+  let left = MAX_TOTAL
+  const take: TakeFile = async (path, bytes) => {
+    if (!PLACES.test(path) || !(isConfiguration(path) || isReadme(path))) return
+    const most = Math.min(MAX_FILE, left)
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of bytes) {
+      size += chunk.length
+      if (size <= most) chunks.push(chunk)
     }
-  })()
-  await Promise.all([collected, pipeline(archive, createGunzip(), tar)])
-  return files
+    if (size > most) {
+      files.tooLarge.push(path)
+    } else {
+      left -= size
+      files.texts.set(path, Buffer.concat(chunks).toString('utf8').replaceAll('\r\n', '\n'))
+    }
+  }
+  return { files, take }
 }

@@ -1,11 +1,15 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type Entries, makeSlug } from '../../test/slugs.ts'
-import { readModuleFiles } from './module-archive.ts'
+import { collectModuleFiles } from './module-archive.ts'
 import { describeModule, type ModuleDescription } from './module-description.ts'
+import { checkSlug } from './slug.ts'
 
 async function described(entries: Entries): Promise<ModuleDescription | undefined> {
-  return describeModule(await readModuleFiles(Readable.from([await makeSlug(entries)])))
+  const archive = await makeSlug(entries)
+  const { files, take } = collectModuleFiles()
+  await checkSlug(Readable.from([archive]), archive.length, take)
+  return describeModule(files)
 }
 
 const TRICKY = String.raw`

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { ModuleFiles } from './module-archive.ts'
+import { isConfiguration, isReadme, type ModuleFiles } from './module-archive.ts'
 import { addDeclarations, type Declarations, noDeclarations } from './module-declarations.ts'
 import { hclReader, type ReadFile } from './module-hcl.ts'
 import { readJsonFile } from './module-json.ts'
@@ -21,8 +21,6 @@ export interface ModuleDescription {
   /** Files that could not be read, or not all of them, each with the reason. */
   warnings: string[]
 }
-
-const CONFIGURATION = /\.(tf|tofu)(\.json)?$/
 
 /** Files that only replace what others declare. */
 const OVERRIDE = /(^|_)override\.(tf|tofu)(\.json)?$/
@@ -60,7 +58,7 @@ export async function describeModule({
 function configurations(paths: string[]): string[] {
   const known = new Set(paths)
   return paths
-    .filter((path) => CONFIGURATION.test(path) && !OVERRIDE.test(posix.basename(path)))
+    .filter((path) => isConfiguration(path) && !OVERRIDE.test(posix.basename(path)))
     .filter((path) => !known.has(path.replace(/\.tf(\.json)?$/, '.tofu$1')) || !/\.tf(\.json)?$/.test(path))
     .sort()
 }
@@ -68,7 +66,7 @@ function configurations(paths: string[]): string[] {
 function startPart(path: string, texts: ModuleFiles['texts']): ModulePart {
   const readmes = [...texts.keys()]
     .filter((file) => posix.join(path, posix.basename(file)) === file)
-    .filter((file) => /^readme(\.md)?$/i.test(posix.basename(file)))
+    .filter(isReadme)
     .sort((a, b) => b.length - a.length)
   const readme = texts.get(readmes[0] ?? '') ?? ''
   return { path, name: posix.basename(path), readme, empty: true, ...noDeclarations() }

@@ -63,7 +63,7 @@ onEachDialect('the module registry protocol', (server) => {
     const { owner, name, path, base } = await published()
     await publishModule(owner, path, '1.1.0', {
       ...MODULE,
-      'README.md': '# VPC',
+      'README.md': '# VPC\n<script>alert(1)</script> <b onclick="x">Bold</b>',
       'modules/inner/main.tf': 'output "id" {\n  description = "Its id"\n  value = 1\n}\n',
       'examples/small/main.tf': '',
     })
@@ -96,7 +96,8 @@ onEachDialect('the module registry protocol', (server) => {
         ...nothing,
         path: '',
         name: 'vpc',
-        readme: '# VPC',
+        readme: '# VPC\n<script>alert(1)</script> <b onclick="x">Bold</b>',
+        readme_html: '<h1 id="doc-vpc">VPC</h1>\n <b>Bold</b>',
         empty: false,
         inputs: [{ name: 'name', type: 'string', description: '', default: '', required: true }],
         outputs: [{ name: 'greeting', description: '' }],
@@ -115,7 +116,12 @@ onEachDialect('the module registry protocol', (server) => {
       versions: ['1.0.0', '1.1.0'],
     })
     expect((await owner.get(base)).body).toEqual(described.body)
-    expect((await owner.get(`${base}/1.0.0`)).body).toMatchObject({ version: '1.0.0', root: { readme: '' } })
+    expect((await owner.get(`${base}/1.0.0`)).body).toMatchObject({
+      version: '1.0.0',
+      root: { readme: '', readme_html: '' },
+    })
+    await publishModule(owner, path, '1.2.0', { ...MODULE, 'README.md': 'x'.repeat(150_000) })
+    expect((await owner.get(base)).body.root.readme_html).toBeNull()
   })
 
   test('shows only what is published, to members only', async () => {

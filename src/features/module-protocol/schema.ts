@@ -1,9 +1,8 @@
 import { Nullable } from '../../http/schema.ts'
 import { Exactly, Moment } from '../../http/shown.ts'
-import type { ModuleDescription } from '../../lib/module-description.ts'
 import { Type } from '../../lib/type.ts'
 import type { VersionDetails } from '../registry-module-versions/service.ts'
-import type { InstallableModule } from './service.ts'
+import type { describe, InstallableModule } from './service.ts'
 
 const Deprecation = Nullable(Exactly({ reason: Type.String(), link: Type.String() }))
 
@@ -24,27 +23,36 @@ export const Versions = Exactly(
 const Text = Type.String()
 const About = (description: string, ...examples: string[]) => Type.String({ description, examples })
 
-const Part = Exactly(
+const PART = {
+  path: About('Empty for the module itself.', 'modules/subnet'),
+  name: Text,
+  readme: About('As it is written, in Markdown.'),
+  empty: Type.Boolean({ description: 'Whether it declares nothing.' }),
+  inputs: Type.Array(
+    Exactly({
+      name: Text,
+      type: About('As it is written; empty for any.', 'list(string)'),
+      description: Text,
+      default: About('As it is written; empty for none.', '["a", "b"]'),
+      required: Type.Boolean(),
+    }),
+  ),
+  outputs: Type.Array(Exactly({ name: Text, description: Text })),
+  dependencies: Type.Array(Exactly({ name: Text, source: Text, version: Text })),
+  provider_dependencies: Type.Array(Exactly({ name: Text, namespace: Text, source: Text, version: Text })),
+  resources: Type.Array(Exactly({ name: Text, type: Text })),
+}
+
+const Part = Exactly(PART, { title: 'ModulePart' })
+
+const Root = Exactly(
   {
-    path: About('Empty for the module itself.', 'modules/subnet'),
-    name: Text,
-    readme: About('As it is written, in Markdown.'),
-    empty: Type.Boolean({ description: 'Whether it declares nothing.' }),
-    inputs: Type.Array(
-      Exactly({
-        name: Text,
-        type: About('As it is written; empty for any.', 'list(string)'),
-        description: Text,
-        default: About('As it is written; empty for none.', '["a", "b"]'),
-        required: Type.Boolean(),
-      }),
+    ...PART,
+    readme_html: Nullable(
+      Type.String({ description: 'The README as HTML that can do no harm; null where it is too long.' }),
     ),
-    outputs: Type.Array(Exactly({ name: Text, description: Text })),
-    dependencies: Type.Array(Exactly({ name: Text, source: Text, version: Text })),
-    provider_dependencies: Type.Array(Exactly({ name: Text, namespace: Text, source: Text, version: Text })),
-    resources: Type.Array(Exactly({ name: Text, type: Text })),
   },
-  { title: 'ModulePart' },
+  { title: 'ModuleRoot' },
 )
 
 export const Details = Exactly(
@@ -63,7 +71,7 @@ export const Details = Exactly(
     downloads: Type.Integer(),
     verified: Type.Boolean(),
     deprecation: Deprecation,
-    root: Part,
+    root: Root,
     submodules: Type.Array(Part),
     examples: Type.Array(Part),
     providers: Type.Array(Text, { description: 'The systems that it is for.' }),
@@ -92,9 +100,10 @@ function toDeprecation({ deprecatedAt, deprecationReason, deprecationLink }: Ver
 /** The document of the public registry. What it knows from version control systems is empty. */
 export function toDetails(
   { module, versions, chosen }: InstallableModule & { chosen: VersionDetails },
-  { root, submodules, examples }: ModuleDescription,
+  { description, readmeHtml }: Awaited<ReturnType<typeof describe>>,
 ) {
   const { namespace, name, provider } = module
+  const { root, submodules, examples } = description
   return {
     id: `${namespace}/${name}/${provider}/${chosen.version}`,
     owner: '',
@@ -110,7 +119,7 @@ export function toDetails(
     downloads: 0,
     verified: false,
     deprecation: toDeprecation(chosen),
-    root: { ...root, name },
+    root: { ...root, name, readme_html: readmeHtml },
     submodules,
     examples,
     providers: [provider],

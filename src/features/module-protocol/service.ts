@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { notFound } from '../../lib/errors.ts'
+import { renderMarkdown } from '../../lib/markdown.ts'
 import type { ModuleDescription } from '../../lib/module-description.ts'
 import type { VersionDetails } from '../registry-module-versions/service.ts'
 import * as versions from '../registry-module-versions/service.ts'
@@ -39,9 +40,16 @@ export async function getVersion(
   return { ...installable, chosen }
 }
 
-/** What the contents of a published version say of it. */
-export async function describe(ctx: Ctx, version: VersionDetails): Promise<ModuleDescription> {
+/** Characters of a README that are made HTML: the worst of so many take half a second, for which all others wait. */
+const MAX_RENDERED = 128 * 1024
+
+/** What the contents of a published version say of it; its README also as HTML that can do no harm. */
+export async function describe(
+  ctx: Ctx,
+  version: VersionDetails,
+): Promise<{ description: ModuleDescription; readmeHtml: string | null }> {
   const description = await versions.describe(ctx, version)
   if (!description) throw notFound()
-  return description
+  const { readme } = description.root
+  return { description, readmeHtml: readme.length <= MAX_RENDERED ? await renderMarkdown(readme) : null }
 }

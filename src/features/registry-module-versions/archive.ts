@@ -5,6 +5,7 @@ import { keep } from '../../blobs/store.ts'
 import type { Ctx } from '../../context.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound } from '../../lib/errors.ts'
+import { collectModuleFiles } from '../../lib/module-archive.ts'
 import type { ModuleDescription } from '../../lib/module-description.ts'
 import { checkSlug, SlugError } from '../../lib/slug.ts'
 import * as audit from '../audit-trail/service.ts'
@@ -12,7 +13,7 @@ import * as modules from '../registry-modules/service.ts'
 import * as quotas from '../registry-quotas/service.ts'
 import { filenameOf, type VersionDetails } from './details.ts'
 import { note } from './log.ts'
-import { describeArchive } from './reading.ts'
+import { describe } from './reading.ts'
 import * as store from './store.ts'
 import { refuseReuse } from './tombstones.ts'
 
@@ -90,13 +91,14 @@ async function refuseArchive(tx: Ctx, { id }: VersionDetails, problem: string): 
 async function examine(
   staged: StagedBlob,
 ): Promise<{ description: ModuleDescription } | { problem: string }> {
+  const { files, take } = collectModuleFiles()
   try {
-    await checkSlug(staged.stream(), staged.size)
+    await checkSlug(staged.stream(), staged.size, take)
   } catch (error) {
     if (!(error instanceof SlugError)) throw error
     return { problem: `The archive is refused: ${error.message}.` }
   }
-  const description = await describeArchive(staged.stream())
+  const description = await describe(files)
   if (description) return { description }
   return {
     problem:

@@ -1,6 +1,5 @@
-import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
-import { type ModuleFiles, readModuleFiles } from '../../lib/module-archive.ts'
+import { isConfiguration, type ModuleFiles } from '../../lib/module-archive.ts'
 import type { ModuleDescription } from '../../lib/module-description.ts'
 
 /** Characters of configuration beyond which it is read beside the requests, which would all wait for it otherwise. */
@@ -15,10 +14,9 @@ export interface Result {
   description: ModuleDescription | undefined
 }
 
-/** Reads what an archive, which was checked before, says of its module. Undefined when it holds none. */
-export async function describeArchive(archive: Readable): Promise<ModuleDescription | undefined> {
-  const files = await readModuleFiles(archive)
-  const configuration = [...files.texts].filter(([path]) => !/readme(\.md)?$/i.test(path))
+/** Reads what the files of an archive say of its module. Undefined when it holds none. */
+export async function describe(files: ModuleFiles): Promise<ModuleDescription | undefined> {
+  const configuration = [...files.texts].filter(([path]) => isConfiguration(path))
   const size = configuration.reduce((sum, [, text]) => sum + text.length, 0)
   if (size > READ_HERE) return describeBeside(files)
   // The grammar takes some 10 MB, which a server that publishes no modules need not have.
@@ -48,5 +46,6 @@ function describeBeside(files: ModuleFiles): Promise<ModuleDescription | undefin
 function unread(reason: string): ModuleDescription {
   const nothing = { inputs: [], outputs: [], dependencies: [], provider_dependencies: [], resources: [] }
   const root = { path: '', name: '', readme: '', empty: true, ...nothing }
-  return { root, submodules: [], examples: [], warnings: [`the configuration is not described: ${reason}`] }
+  const warnings = [`the configuration is not described: ${reason}`]
+  return { root, submodules: [], examples: [], warnings }
 }
