@@ -20,10 +20,10 @@ export function hclReader(): Promise<Reader> {
 
 async function makeReader(): Promise<Reader> {
   await Parser.init()
-  const { resolve } = createRequire(import.meta.url)
+  const require = createRequire(import.meta.url)
   const parser = new Parser()
   parser.setLanguage(
-    await Language.load(resolve('@tree-sitter-grammars/tree-sitter-hcl/tree-sitter-hcl.wasm')),
+    await Language.load(require.resolve('@tree-sitter-grammars/tree-sitter-hcl/tree-sitter-hcl.wasm')),
   )
   return (text) => {
     const tree = parser.parse(text)
