@@ -35,6 +35,7 @@ import { routes as providerMirror } from './features/provider-mirror/routes.ts'
 import { routes as providerProtocol } from './features/provider-protocol/routes.ts'
 import { routes as registryLog } from './features/registry-log/routes.ts'
 import { routes as registryModuleVersions } from './features/registry-module-versions/routes.ts'
+import { writeDownloads as writeModuleDownloads } from './features/registry-module-versions/service.ts'
 import { routes as registryModules } from './features/registry-modules/routes.ts'
 import { routes as registryProviderConsumers } from './features/registry-provider-consumers/routes.ts'
 import { writeDownloads } from './features/registry-provider-consumers/service.ts'
@@ -214,6 +215,7 @@ async function serve(
   services.baseUrl = config.url ?? listeningUrl(app, config)
   opened.push(
     () => writeDownloads(services),
+    () => writeModuleDownloads(services),
     () => worker.stop(),
     () => app.close(),
   )

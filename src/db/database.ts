@@ -32,6 +32,7 @@ import type {
 } from '../features/registry-log/table.ts'
 import type {
   RegistryModuleDescriptionTable,
+  RegistryModuleDownloadTable,
   RegistryModuleTombstoneTable,
   RegistryModuleVersionTable,
 } from '../features/registry-module-versions/table.ts'
@@ -103,6 +104,7 @@ export interface Database {
   registryLogRecords: RegistryLogRecordTable
   registryProviderDownloads: RegistryProviderDownloadTable
   registryModuleDescriptions: RegistryModuleDescriptionTable
+  registryModuleDownloads: RegistryModuleDownloadTable
   registryModules: RegistryModuleTable
   registryModuleTombstones: RegistryModuleTombstoneTable
   registryModuleVersions: RegistryModuleVersionTable

@@ -62,6 +62,7 @@ const ORDERED = {
   registryModules: true,
   registryModuleVersions: true,
   registryModuleDescriptions: true,
+  registryModuleDownloads: true,
   registryModuleTombstones: true,
   registryQuotas: true,
   providerMirrors: true,

@@ -81,7 +81,7 @@ export class Metrics {
     this.#uploaded.inc(bytes)
   }
 
-  registryDownloadBegan(kind: 'provider'): void {
+  registryDownloadBegan(kind: 'provider' | 'module'): void {
     this.#registryDownloads.inc({ kind })
   }
 

@@ -51,6 +51,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('content', 'text', (column) => column.notNull())
     .execute()
 
+  await db.schema
+    .createTable('registry_module_downloads')
+    .addColumn('version_id', 'text', (column) =>
+      column.primaryKey().references('registry_module_versions.id').onDelete('cascade'),
+    )
+    .addColumn('count', 'bigint', (column) => column.notNull())
+    .execute()
+
   // Nothing at the consumers' side notices other contents of a version: modules have no lock file.
   await db.schema
     .createTable('registry_module_tombstones')

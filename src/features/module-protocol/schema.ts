@@ -116,7 +116,7 @@ export function toDetails(
     source: '',
     tag: '',
     published_at: chosen.publishedAt ?? chosen.updatedAt,
-    downloads: 0,
+    downloads: chosen.downloads,
     verified: false,
     deprecation: toDeprecation(chosen),
     root: { ...root, name, readme_html: readmeHtml },

@@ -15,6 +15,7 @@ import { filenameOf, type VersionDetails } from './details.ts'
 import { note } from './log.ts'
 import { describe } from './reading.ts'
 import * as store from './store.ts'
+import { noteDownload } from './tally.ts'
 import { refuseReuse } from './tombstones.ts'
 
 /**
@@ -107,8 +108,9 @@ async function examine(
   }
 }
 
-/** The stored archive of a version; 404 until it is uploaded. */
+/** The stored archive of a version, and what counts that it is downloaded; 404 until it is uploaded. */
 export async function getArchive(ctx: Ctx, id: string) {
   const details = await getLinked(ctx, id)
-  return { ...(await getFile(ctx, details.archiveBlob)), filename: filenameOf(details) }
+  const file = await getFile(ctx, details.archiveBlob)
+  return { ...file, filename: filenameOf(details), onBegin: () => noteDownload(ctx, id) }
 }

@@ -49,6 +49,7 @@ onEachDialect('versions of modules', (server) => {
         'commit-sha': commit,
         sha256: null,
         size: null,
+        downloads: 0,
         warnings: [],
         deprecation: null,
         permissions: { 'can-delete': true, 'can-upload-asset': true },
@@ -188,6 +189,24 @@ onEachDialect('versions of modules', (server) => {
     const { links } = (await manager.get(`${path}/1.0.0`)).body.data
     expect((await put(links.upload, await makeSlug(MODULE))).status).toBe(200)
     expectStatus(await manager.delete(`${path}/1.0.0`), 204)
+  })
+
+  test('count the downloads of their archives', async () => {
+    const { owner, path } = await newModule()
+    await publishModule(owner, path, '1.0.0')
+    await publishModule(owner, path, '1.1.0')
+    const linkOf = async (version: string) => (await owner.get(`${path}/${version}`)).body.data.links.download
+    const url = await linkOf('1.0.0')
+    for (const init of [{}, {}, { method: 'HEAD' }, { headers: { range: 'bytes=10-' } }]) {
+      await (await fetch(url, init)).arrayBuffer()
+    }
+    await (await fetch(await linkOf('1.1.0'))).arrayBuffer()
+    expectStatus(await owner.delete(`${path}/1.1.0`), 204)
+    await server.restart()
+    expect((await owner.get(`${path}/1.0.0`)).body.data.attributes.downloads).toBe(2)
+    await (await fetch(await linkOf('1.0.0'))).arrayBuffer()
+    await server.restart()
+    expect((await owner.get(`${path}/1.0.0`)).body.data.attributes.downloads).toBe(3)
   })
 
   test('race: of many at once one is made', async () => {

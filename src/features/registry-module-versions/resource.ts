@@ -48,6 +48,7 @@ export const ShownVersion = Shown('RegistryModuleVersion', TYPE, {
     'commit-sha': Nullable(Type.String()),
     sha256: Nullable(Type.String({ description: 'Of the archive, hexadecimal.' })),
     size: Nullable(Type.Integer({ description: 'Bytes of the archive.' })),
+    downloads: Type.Integer({ description: 'How often its archive was downloaded, some seconds ago.' }),
     warnings: Type.Array(Type.String({ examples: ['main.tf: it cannot be read from line 3 on'] }), {
       description: 'What of its configuration could not be read to describe it.',
     }),
@@ -83,6 +84,7 @@ export async function toResource(ctx: Ctx, version: VersionDetails): Promise<Res
       'commit-sha': version.commitSha,
       sha256: version.sha256,
       size: version.size,
+      downloads: version.downloads,
       warnings: JSON.parse(version.warnings),
       deprecation: version.deprecatedAt && {
         reason: version.deprecationReason,

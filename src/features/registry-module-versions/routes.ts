@@ -177,7 +177,7 @@ function mountArchive(app: App): void {
     limitedBy: 'PLINTH_MAX_MODULE_BYTES',
   })
   mountDownload(app, file, async (ctx, id) => {
-    const { key: blobKey, size, sha256, filename } = await archive.getArchive(ctx, id)
-    return { blobKey, size, sha256, filename, contentType: 'application/gzip' }
+    const { key: blobKey, size, sha256, filename, onBegin } = await archive.getArchive(ctx, id)
+    return { blobKey, size, sha256, filename, contentType: 'application/gzip', onBegin }
   })
 }

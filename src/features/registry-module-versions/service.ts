@@ -1,7 +1,7 @@
 import { authorize } from '../../auth/authorize.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import { removeFiles } from '../../blobs/files.ts'
-import type { Ctx } from '../../context.ts'
+import type { Ctx, Services } from '../../context.ts'
 import { isUniqueViolation } from '../../db/queries.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { AppError, notFound, refuse, type Violation } from '../../lib/errors.ts'
@@ -15,6 +15,7 @@ import * as modules from '../registry-modules/service.ts'
 import type { VersionDetails } from './details.ts'
 import { note } from './log.ts'
 import * as store from './store.ts'
+import { writeAll } from './tally.ts'
 import { bury } from './tombstones.ts'
 
 export type { VersionDetails } from './details.ts'
@@ -59,6 +60,11 @@ export async function describe(
   await authorize(ctx, 'registry:read', module.organizationId)
   const content = await store.findDescription(ctx.db, id)
   return content === undefined ? undefined : JSON.parse(content)
+}
+
+/** Writes down the downloads that were counted, as a server does that stops. */
+export function writeDownloads(services: Services): Promise<void> {
+  return writeAll(services)
 }
 
 /** Announces a version, whose archive is yet to come. */

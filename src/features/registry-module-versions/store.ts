@@ -1,8 +1,12 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { paginate } from '../../db/queries.ts'
+import { among, paginate } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
-import type { RegistryModuleTombstoneTable, RegistryModuleVersionTable } from './table.ts'
+import type {
+  RegistryModuleDownloadTable,
+  RegistryModuleTombstoneTable,
+  RegistryModuleVersionTable,
+} from './table.ts'
 
 /** A version with what is known of its archive once that is there. */
 export interface RegistryModuleVersion extends Selectable<RegistryModuleVersionTable> {
@@ -10,14 +14,17 @@ export interface RegistryModuleVersion extends Selectable<RegistryModuleVersionT
   sha256: string | null
   /** Bytes. */
   size: number | null
+  downloads: number
 }
 
 function select(db: Db) {
   return db
     .selectFrom('registryModuleVersions as version')
     .leftJoin('blobs as archive', 'archive.key', 'version.archiveBlob')
+    .leftJoin('registryModuleDownloads as download', 'download.versionId', 'version.id')
     .selectAll('version')
     .select(['archive.sha256', 'archive.size'])
+    .select((eb) => eb.fn.coalesce('download.count', eb.lit(0)).as('downloads'))
 }
 
 /** In the order they were made. */
@@ -90,6 +97,37 @@ export async function findDescription(db: Db, versionId: string): Promise<string
     .where('versionId', '=', versionId)
     .executeTakeFirst()
   return row?.content
+}
+
+export type Downloads = Insertable<RegistryModuleDownloadTable>
+
+/** Adds to what was counted before, by whichever server. What was deleted meanwhile is not counted any more. */
+export async function addDownloads(db: Db, counted: readonly Downloads[]): Promise<void> {
+  const there = await db
+    .selectFrom('registryModuleVersions')
+    .select('id')
+    .where((eb) =>
+      among(
+        eb,
+        'id',
+        counted.map(({ versionId }) => versionId),
+      ),
+    )
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  const ids = new Set(there.map(({ id }) => id))
+  const rows = counted.filter(({ versionId }) => ids.has(versionId))
+  if (rows.length === 0) return
+  await db
+    .insertInto('registryModuleDownloads')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('versionId').doUpdateSet((eb) => ({
+        count: eb('registryModuleDownloads.count', '+', eb.ref('excluded.count')),
+      })),
+    )
+    .execute()
 }
 
 export async function insertTombstone(db: Db, row: Insertable<RegistryModuleTombstoneTable>): Promise<void> {

@@ -31,6 +31,12 @@ export interface RegistryModuleDescriptionTable {
   content: Immutable<string>
 }
 
+/** How often the archive of a version was downloaded. */
+export interface RegistryModuleDownloadTable {
+  versionId: Immutable<string>
+  count: number
+}
+
 /** A published archive that was deleted; its version may only ever mean these bytes. */
 export interface RegistryModuleTombstoneTable {
   id: Immutable<string>

@@ -1,13 +1,15 @@
 import { can } from '../../auth/authorize.ts'
-import type { Ctx } from '../../context.ts'
+import type { Ctx, Services } from '../../context.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import * as versions from '../registry-provider-versions/service.ts'
 import type { ProviderAddress } from '../registry-providers/service.ts'
 import * as store from './store.ts'
-import { count } from './tally.ts'
+import { downloads } from './tally.ts'
 
-// biome-ignore lint/performance/noBarrelFile: what starts and stops the server reaches this slice by its service only.
-export { writeAll as writeDownloads } from './tally.ts'
+/** Writes down the downloads that were counted, as a server does that stops. */
+export function writeDownloads(services: Services): Promise<void> {
+  return downloads.writeAll(services)
+}
 
 /** The kinds of consumers by how their ids begin. */
 const KINDS = { user: 'user', team: 'team', org: 'organization', ws: 'workspace' } as const
@@ -22,7 +24,7 @@ export function noteDownload(ctx: Ctx, platformId: string, requestedBy: string |
   ctx.metrics.registryDownloadBegan('provider')
   const prefix = requestedBy?.split('-', 1)[0] as keyof typeof KINDS | undefined
   const subjectKind = prefix && KINDS[prefix]
-  count(ctx, {
+  downloads.count(ctx, {
     platformId,
     subjectKind: subjectKind ?? 'unknown',
     subjectId: (subjectKind && requestedBy) ?? '',
