@@ -138,20 +138,23 @@ onEachDialect('the lifecycle of a provider version', (server) => {
   test('that was revoked does not come back by being deleted', async () => {
     const { owner, path, key, archives, member, change } = await released()
     expectStatus(await change({ status: 'revoked' }), 200)
+    expectStatus(await owner.delete(`${member}/platforms/linux/amd64`), 204)
     expectStatus(await owner.delete(member), 204)
     await createVersion(owner, path, '1.0.0', key)
     const filename = 'terraform-provider-demo_1.0.0_linux_amd64.zip'
     const shasum = sha256(archives.get('linux_amd64') as Buffer)
-    const same = await owner.post(
-      `${member}/platforms`,
-      platformBody({ os: 'linux', arch: 'amd64', filename, shasum }),
-    )
-    expect(violations(same)).toEqual([
-      { pointer: '/data/attributes/shasum', detail: expect.stringContaining('was revoked and then deleted') },
-    ])
+    for (const arch of ['amd64', 'riscv64']) {
+      const platform = platformBody({ os: 'linux', arch, filename, shasum })
+      expect(violations(await owner.post(`${member}/platforms`, platform))).toEqual([
+        {
+          pointer: '/data/attributes/shasum',
+          detail: expect.stringContaining('was revoked and then deleted'),
+        },
+      ])
+    }
   })
 
-  test('refuses an archive for a version that was revoked meanwhile', async () => {
+  test('refuses an archive for a version that was revoked meanwhile, until it is restored', async () => {
     const organization = await server.organization()
     const { owner } = organization
     const release = await publish(organization, 'demo', '1.0.0', {
@@ -165,14 +168,19 @@ onEachDialect('the lifecycle of a provider version', (server) => {
     const { links } = await createPlatform(owner, release.path, '1.0.0', target)
     expectStatus(await owner.patch(member, versionBody({ status: 'revoked' })), 200)
     expect((await put(links['provider-binary-upload'], archive)).status).toBe(409)
+    expectStatus(await owner.delete(`${member}/platforms/linux/amd64`), 204)
     expectStatus(await owner.patch(member, versionBody({ revocation: { status: 'Unrevoked' } })), 200)
     expect((await put(links['provider-binary-upload'], archive)).status).toBe(200)
+    const back = { os: 'linux', arch: 'amd64', filename: filename.replace('arm64', 'amd64') }
+    const shasum = sha256(release.archives.get('linux_amd64') as Buffer)
+    await createPlatform(owner, release.path, '1.0.0', { ...back, shasum })
     const log = await logged(organization)
     expect(log.map(({ action }) => action)).toEqual([
       'publish',
       'publish',
       'delete',
       'revoke',
+      'delete',
       'restore',
       'publish',
     ])

@@ -9,6 +9,7 @@ import { getById, lockForChange, type VersionDetails } from './reading.ts'
 import { allows, TRANSITIONS, type VersionEvent, type VersionStatus } from './status.ts'
 import type { PlatformFile, RegistryProviderVersion, VersionOwner } from './store.ts'
 import * as store from './store.ts'
+import { pardon } from './tombstones.ts'
 
 /** What a request says about a version; what is undefined stays as it is. */
 export interface VersionChanges {
@@ -64,6 +65,7 @@ export function update(
     for (const { event, columns, isDone } of steps) {
       if (isDone(current)) continue
       await advance(tx, current, event, columns(current))
+      if (event === 'restore') await pardon(tx, current)
       current = await getById(tx, version.id)
       await logRelease(tx, current.provider, current, {
         action: event,

@@ -52,6 +52,7 @@ onEachDialect('registry provider versions', (server) => {
       links: {
         'shasums-upload': link('provider-shasums'),
         'shasums-sig-upload': link('provider-shasums-sig'),
+        'docs-upload': link('provider-docs'),
       },
     })
     expect((await owner.get(member)).body.data.id).toBe(created.body.data.id)

@@ -28,11 +28,11 @@ onEachDialect('release files of a version', (server) => {
     expect(await put(shasumsUrl, SHASUMS)).toMatchObject({ status: 200, text: '' })
     const half = await show()
     expect(half.attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': false })
-    expect(Object.keys(half.links).sort()).toEqual(['shasums-download', 'shasums-sig-upload'])
+    expect(Object.keys(half.links).sort()).toEqual(['docs-upload', 'shasums-download', 'shasums-sig-upload'])
     expect((await put(signatureUrl, signature, { 'content-type': 'text/plain' })).status).toBe(200)
     const { attributes, links } = await show()
     expect(attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': true })
-    expect(Object.keys(links).sort()).toEqual(['shasums-download', 'shasums-sig-download'])
+    expect(Object.keys(links).sort()).toEqual(['docs-upload', 'shasums-download', 'shasums-sig-download'])
     for (const [url, bytes, name] of [
       [links['shasums-download'], SHASUMS, 'terraform-provider-demo_1.0.0_SHA256SUMS'],
       [links['shasums-sig-download'], signature, 'terraform-provider-demo_1.0.0_SHA256SUMS.sig'],

@@ -191,17 +191,44 @@ export async function insertTombstone(
 const RELEASE = ['organizationId', 'providerName', 'version', 'os', 'arch', 'shasum'] as const
 
 /** The digests under which a platform of a version was released and then deleted. */
-export function listReleased(
+export async function listReleased(
   db: Db,
   release: Record<'organizationId' | 'providerName' | 'version' | 'os' | 'arch', string>,
-): Promise<{ shasum: string; revoked: boolean }[]> {
-  return db
+): Promise<string[]> {
+  const rows = await db
     .selectFrom('registryProviderTombstones')
-    .select(['shasum', 'revoked'])
+    .select('shasum')
     .where('organizationId', '=', release.organizationId)
     .where('providerName', '=', release.providerName)
     .where('version', '=', release.version)
     .where('os', '=', release.os)
     .where('arch', '=', release.arch)
+    .execute()
+  return rows.map(({ shasum }) => shasum)
+}
+
+type ReleaseName = Record<'organizationId' | 'providerName' | 'version', string>
+
+/** Whether a version was revoked when it, or something of it, was deleted. */
+export async function wasRevoked(db: Db, release: ReleaseName): Promise<boolean> {
+  const row = await db
+    .selectFrom('registryProviderTombstones')
+    .select('id')
+    .where('organizationId', '=', release.organizationId)
+    .where('providerName', '=', release.providerName)
+    .where('version', '=', release.version)
+    .where('revoked', '=', true)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function pardon(db: Db, release: ReleaseName): Promise<void> {
+  await db
+    .updateTable('registryProviderTombstones')
+    .set({ revoked: false })
+    .where('organizationId', '=', release.organizationId)
+    .where('providerName', '=', release.providerName)
+    .where('version', '=', release.version)
     .execute()
 }

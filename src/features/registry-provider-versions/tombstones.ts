@@ -38,39 +38,46 @@ export async function bury(tx: Ctx, release: Release, platforms: readonly Platfo
 }
 
 /**
- * What speaks against making this platform again: it was released with another digest, or it was revoked, and the
- * organization does not allow its reuse. Where it is allowed, the reuse is put on record.
+ * What speaks against making this platform again: it was released with another digest, or its version was revoked, and
+ * the organization does not allow reuse. Where it is allowed, the reuse is put on record.
  */
 export async function reuseViolations(
   tx: Ctx,
   release: Release,
-  { os, arch, shasum }: Pick<PlatformFile, 'os' | 'arch' | 'shasum'>,
+  platform: Pick<PlatformFile, 'os' | 'arch' | 'shasum'>,
 ): Promise<Violation[]> {
-  const released = await store.listReleased(tx.db, { ...nameOf(release), os, arch })
-  const isRevoked = released.some((each) => each.revoked)
-  if (released.length === 0 || (!isRevoked && released.some((each) => each.shasum === shasum))) return []
+  const detail = await whyNot(tx, release, platform)
+  if (detail === undefined) return []
   const organization = await organizations.ownerOf(tx, release.provider)
-  if (organization.providerVersionReuseEnabled) {
-    await audit.record(tx, {
-      action: 'reuse',
-      organizationId: organization.id,
-      resourceType: 'registry_provider_version',
-      resourceId: `${release.provider.name} ${release.version} ${os}_${arch}`,
-    })
-    return []
-  }
-  if (isRevoked) {
-    const detail = `Version ${release.version} was revoked and then deleted; release what is to be installed as a new version`
-    return [{ detail, pointer: '/data/attributes/shasum' }]
-  }
-  return [
-    {
-      detail:
-        `Shasum is not ${released.map((each) => each.shasum).join(' or ')}, with which version ${release.version} was released for ` +
-        `${os}_${arch} before; release changed contents as a new version`,
-      pointer: '/data/attributes/shasum',
-    },
-  ]
+  if (!organization.providerVersionReuseEnabled) return [{ detail, pointer: '/data/attributes/shasum' }]
+  await audit.record(tx, {
+    action: 'reuse',
+    organizationId: organization.id,
+    resourceType: 'registry_provider_version',
+    resourceId: `${release.provider.name} ${release.version} ${platform.os}_${platform.arch}`,
+  })
+  return []
+}
+
+async function whyNot(
+  tx: Ctx,
+  release: Release,
+  { os, arch, shasum }: Pick<PlatformFile, 'os' | 'arch' | 'shasum'>,
+): Promise<string | undefined> {
+  const { version } = release
+  if (await store.wasRevoked(tx.db, nameOf(release)))
+    return `Version ${version} was revoked and then deleted; release what is to be installed as a new version`
+  const released = await store.listReleased(tx.db, { ...nameOf(release), os, arch })
+  if (released.length === 0 || released.includes(shasum)) return undefined
+  return (
+    `Shasum is not ${released.join(' or ')}, with which version ${version} was released for ${os}_${arch} before; ` +
+    'release changed contents as a new version'
+  )
+}
+
+/** Lets a version that is revoked no more have again what was deleted of it meanwhile. */
+export function pardon(tx: Ctx, release: Release): Promise<void> {
+  return store.pardon(tx.db, nameOf(release))
 }
 
 function nameOf({ provider, version }: Release) {
