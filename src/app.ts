@@ -39,6 +39,8 @@ import { writeDownloads as writeModuleDownloads } from './features/registry-modu
 import { routes as registryModules } from './features/registry-modules/routes.ts'
 import { routes as registryProviderConsumers } from './features/registry-provider-consumers/routes.ts'
 import { writeDownloads } from './features/registry-provider-consumers/service.ts'
+import { pageRoutes as registryProviderDocPages } from './features/registry-provider-docs/page-routes.ts'
+import { routes as registryProviderDocs } from './features/registry-provider-docs/routes.ts'
 import { routes as registryProviderPlatforms } from './features/registry-provider-platforms/routes.ts'
 import { removeAbandonedDrafts } from './features/registry-provider-versions/jobs.ts'
 import { lifecycleRoutes as registryProviderLifecycle } from './features/registry-provider-versions/lifecycle-routes.ts'
@@ -116,6 +118,8 @@ const ROUTES: readonly Routes[] = [
   registryModuleVersions,
   registryProviderConsumers,
   registryProviderLifecycle,
+  registryProviderDocPages,
+  registryProviderDocs,
   registryProviderPlatforms,
   registryProviderVersions,
   registryProviderReleaseFiles,

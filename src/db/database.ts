@@ -38,6 +38,10 @@ import type {
 } from '../features/registry-module-versions/table.ts'
 import type { RegistryModuleTable } from '../features/registry-modules/table.ts'
 import type { RegistryProviderDownloadTable } from '../features/registry-provider-consumers/table.ts'
+import type {
+  RegistryProviderDocPageTable,
+  RegistryProviderDocsTable,
+} from '../features/registry-provider-docs/table.ts'
 import type { RegistryProviderPlatformTable } from '../features/registry-provider-platforms/table.ts'
 import type {
   RegistryProviderTombstoneTable,
@@ -108,6 +112,8 @@ export interface Database {
   registryModules: RegistryModuleTable
   registryModuleTombstones: RegistryModuleTombstoneTable
   registryModuleVersions: RegistryModuleVersionTable
+  registryProviderDocPages: RegistryProviderDocPageTable
+  registryProviderDocs: RegistryProviderDocsTable
   registryProviderPlatforms: RegistryProviderPlatformTable
   registryProviders: RegistryProviderTable
   registryProviderTombstones: RegistryProviderTombstoneTable

@@ -15,6 +15,7 @@ import * as providerLifecycle from './migrations/0016-provider-lifecycle.ts'
 import * as modules from './migrations/0017-modules.ts'
 import * as mirrors from './migrations/0018-mirrors.ts'
 import * as registryLog from './migrations/0019-registry-log.ts'
+import * as providerDocs from './migrations/0020-provider-docs.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
@@ -38,6 +39,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0017-modules': modules,
   '0018-mirrors': mirrors,
   '0019-registry-log': registryLog,
+  '0020-provider-docs': providerDocs,
 }
 
 /** The migrations of this Plinth, in order. */

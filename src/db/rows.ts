@@ -57,6 +57,8 @@ const ORDERED = {
   registryProviders: true,
   registryProviderVersions: true,
   registryProviderPlatforms: true,
+  registryProviderDocs: true,
+  registryProviderDocPages: true,
   registryProviderDownloads: true,
   registryProviderTombstones: true,
   registryModules: true,

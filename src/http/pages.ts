@@ -25,6 +25,9 @@ td { border-top: 1px solid #8884; padding: .25rem .75rem .25rem 0; vertical-alig
 td p, td dl { margin: 0 }
 code, pre { font: .875em/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 pre { overflow-x: auto }
+p.note, p.warning, p.danger { border-left: .25rem solid #1565c0; padding: .25rem .75rem }
+p.warning { border-color: #f9a825 }
+p.danger { border-color: #c62828 }
 [role=alert] { border-left: .25rem solid #c62828; padding: .25rem .75rem }
 `
 

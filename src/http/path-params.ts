@@ -21,6 +21,8 @@ export const PATH_PARAMS = {
   provider: { description: 'The system that a module is for.', example: 'aws' },
   variable_id: { description: 'The id of a variable.', example: 'var-EavQ1LztoRTQHSNT' },
   version: { description: 'A semantic version, without a "v".', example: '1.2.3' },
+  category: { description: 'A category of pages.', example: 'resources' },
+  slug: { description: 'The name of a page within its category.', example: 'thing' },
   os: { description: 'An operating system, as Go names it.', example: 'linux' },
   arch: { description: 'A processor architecture, as Go names it.', example: 'amd64' },
   key_id: {

@@ -49,8 +49,10 @@ export async function renderMarkdown(text: string, options: MarkdownOptions = {}
 
 /** What a text in Markdown says, for a search. */
 export async function readMarkdown(text: string): Promise<MarkdownText> {
-  const { markdown } = await load()
+  const { markdown, sanitize } = await load()
   const tokens = markdown.parse(text, {})
+  const textOf = (token: Token) =>
+    token.type === 'html_block' ? sanitize(token.content, TEXT_ONLY).trim() : wordsOf(token)
   const headings = tokens.filter((_, index) => tokens[index - 1]?.type === 'heading_open').map(textOf)
   const parts = tokens.map(textOf).filter((part) => part !== '')
   return { headings, text: parts.join('\n') }
@@ -84,7 +86,7 @@ function nameHeadings(tokens: readonly Token[], below: number): void {
     if (token.type !== 'heading_open' && token.type !== 'heading_close') continue
     token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + below)}`
     if (token.type === 'heading_close') continue
-    const name = slugOf(textOf(tokens[index + 1] as Token))
+    const name = slugOf(wordsOf(tokens[index + 1] as Token))
     const count = taken.get(name) ?? 0
     taken.set(name, count + 1)
     token.attrSet('id', count === 0 ? name : `${name}-${count}`)
@@ -110,15 +112,20 @@ function markCallouts(tokens: readonly Token[]): void {
   }
 }
 
-/** What a block says by itself, without what marks it up. */
-function textOf({ type, content, children }: Token): string {
-  if (children) return children.map(wordsOf).join('').trim()
-  return (type === 'html_block' ? content.replace(/<[^<>]*>/g, ' ') : content).trim()
+/** What a block of Markdown says by itself, without what marks it up. */
+function wordsOf({ content, children }: Token): string {
+  return (children ? children.map(wordOf).join('') : content).trim()
 }
 
-function wordsOf({ type, content }: Token): string {
+function wordOf({ type, content }: Token): string {
   if (type === 'softbreak' || type === 'hardbreak') return ' '
   return type === 'html_inline' ? '' : content
+}
+
+const TEXT_ONLY: IOptions = {
+  allowedTags: [],
+  nonTextTags: NOT_TEXT.split(' '),
+  textFilter: (text) => `${text} `,
 }
 
 function rulesOf({ link }: MarkdownOptions): IOptions {

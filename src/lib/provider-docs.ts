@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { readMarkdown, renderMarkdown } from './markdown.ts'
 import { checkSlug, SlugError } from './slug.ts'
@@ -122,6 +123,41 @@ export async function readDocs(files: DocFiles): Promise<DocPage[]> {
   if (pages.size === 0)
     throw new DocsError('it has no pages; pack them as docs/index.md, docs/resources/NAME.md and so on')
   return [...pages.values()].sort(inOrder)
+}
+
+export interface RenderOptions {
+  /** Where there is another page. */
+  address: (page: { category: DocCategory; slug: string }) => string
+  headingsBelow?: number
+}
+
+/** The HTML of a page, whose links to other pages of the archive lead to their addresses. */
+export async function renderDoc(
+  { path, content }: Pick<DocPage, 'path' | 'content'>,
+  { address, headingsBelow = 0 }: RenderOptions,
+): Promise<string> {
+  const { body } = await splitFrontMatter(path, content)
+  const link = (href: string) => {
+    const page = linkedPage(path, href)
+    return page && address(page)
+  }
+  return renderMarkdown(body, { link, headingsBelow })
+}
+
+/** People write the name of the file, with and without its ending, or that of the page that is made of it. */
+function linkedPage(from: string, href: string) {
+  const [path = ''] = href.split('?', 1)
+  if (path.startsWith('/') || !URL.canParse(path, 'https://docs.example')) return undefined
+  const target = posix.join(posix.dirname(from), safelyDecoded(path)).replace(/\/$/, '')
+  return pageAt(target) ?? pageAt(`${target.replace(/\.html$/, '')}.md`)
+}
+
+function safelyDecoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 function inOrder(a: DocPage, b: DocPage): number {

@@ -1,7 +1,7 @@
 import { newAgentToken, newPool, queueRun, WireAgent } from '../agents.ts'
 import { type Client, expectStatus, type TestMember, unique } from '../harness.ts'
 import { createModule, publishModule } from '../modules.ts'
-import { addKey, createPlatform, createProvider, createVersion, makeKey, publish } from '../registry.ts'
+import { addKey, createPlatform, createProvider, createVersion, makeKey, publish, put } from '../registry.ts'
 import {
   document,
   newProject,
@@ -13,6 +13,7 @@ import {
   tags,
 } from '../resources.ts'
 import { newRun, uploadConfiguration } from '../runs.ts'
+import { makeSlug } from '../slugs.ts'
 import { lock, saveState } from '../states.ts'
 import type { Cast } from './cast.ts'
 
@@ -112,6 +113,16 @@ const released: Make = async (cast) => {
   })
   return { ...ofOrganization(cast), name, version: '1.2.3', os: 'linux', arch: 'amd64' }
 }
+
+const aProviderDoc: Make = (cast) =>
+  cast.once('provider-docs', async () => {
+    const { owner } = cast.organization
+    const { path } = await publish(cast.organization, `p-${unique()}`, '1.2.3', { platforms: ['linux_amd64'] })
+    const { links } = expectStatus(await owner.get(`${path}/versions/1.2.3`), 200).body.data
+    expectStatus(await put(links['docs-upload'], await makeSlug({ 'docs/index.md': '# Demo' })), 200)
+    const [page] = expectStatus(await owner.get(`${path}/versions/1.2.3/docs`), 200).body.data
+    return { id: page.id }
+  })
 
 const newModule: Make = async (cast) => {
   const name = `m-${unique()}`
@@ -310,6 +321,7 @@ const OBJECTS: Record<string, Make> = {
     return (await owner.get(`${path}/registry-modules/private/${namespace}/${name}/aws`)).body.data
   },
   '/api/v2/registry-modules/actions/delete/{organization_name}/{name}/{provider}/{version}': newModuleVersion,
+  '/api/v2/registry-provider-docs/{id}': aProviderDoc,
   '/api/v2/registry-providers/{id}': async (cast, caller) => {
     const { name } = await newProvider(cast, caller)
     const { owner, path, name: namespace } = cast.organization
@@ -361,6 +373,11 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/workspaces/{id}/current-state-version': aWorkspaceWithState,
   '/api/v2/workspaces/{id}/state-versions': aWorkspaceWithState,
   '/docs/reference/{name}': async () => ({ name: 'teams' }),
+  '/registry/providers/': async (cast, caller) => ({
+    ...(await released(cast, caller)),
+    category: 'overview',
+    slug: 'index',
+  }),
   '/storage/': async () => ({ id: 'x', expires: '4102444800', signature: 'x', filename: 'x' }),
 }
 
