@@ -124,7 +124,7 @@ onEachDialect(
       const quota = (bytes: number) => document('organizations', { 'registry-quota-bytes': bytes })
       expectStatus(await server.admin.patch(admin, quota(10)), 200)
       const archive = await makeSlug(MODULE)
-      expect((await put(url, archive)).status).toBe(413)
+      for (const bytes of [archive, 'this is no archive']) expect((await put(url, bytes)).status).toBe(413)
       expectStatus(await server.admin.patch(admin, quota(archive.length)), 200)
       const manager = await server.member(organization, ['manage-modules'])
       const { links } = (await manager.get(`${path}/1.0.0`)).body.data

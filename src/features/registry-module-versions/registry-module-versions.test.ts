@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { expectStatus, onEachDialect, pointers, type TestOrganization } from '../../../test/harness.ts'
 import {
@@ -217,11 +218,27 @@ onEachDialect('versions of modules', (server) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422])
   })
 
-  test('go with their organization', async () => {
+  test('go with their module and their organization, and so do their files', async () => {
     const { organization, owner, path } = await newModule()
     await publishModule(owner, path)
-    const { links } = (await owner.get(`${path}/1.0.0`)).body.data
+    const other = await createModule(organization, 'dns')
+    await publishModule(owner, other)
+    const files = async () => {
+      const names = await readdir(server.config.blobs.path, { recursive: true })
+      return names.filter((name) => ids.some((id) => name.includes(id)) && !/modver-\w+$/.test(name)).length
+    }
+    const links: string[] = []
+    const ids: string[] = []
+    for (const address of [path, other]) {
+      const { data } = (await owner.get(`${address}/1.0.0`)).body
+      links.push(data.links.download)
+      ids.push(data.id)
+    }
+    expect(await files()).toBe(2)
+    expectStatus(await owner.delete(path), 204)
+    expect(await files()).toBe(1)
     expectStatus(await owner.delete(organization.path), 204)
-    expect((await fetch(links.download)).status).toBe(404)
+    expect(await files()).toBe(0)
+    for (const link of links) expect((await fetch(link)).status).toBe(404)
   })
 })
