@@ -25,6 +25,7 @@ describe('the configuration', () => {
       mirror: { upstreams: new Map(), timeout: 8 },
       metricsListen: undefined,
       maxStateBytes: 268_435_456,
+      maxLogBytes: 67_108_864,
       runs: {
         workers: 2,
         organizationConcurrency: 10,
@@ -104,6 +105,7 @@ describe('the configuration', () => {
     ],
     ['PLINTH_RUN_ENVIRONMENT', 'HTTPS_PROXY, SSL_CERT_FILE', { runs: { environment: {} } }],
     ['PLINTH_MAX_STATE_BYTES', '1024', { maxStateBytes: 1024 }],
+    ['PLINTH_MAX_LOG_BYTES', '4096', { maxLogBytes: 4096 }],
     ['PLINTH_REGISTRY_QUOTA_BYTES', '5368709120', { registryQuotaBytes: 5_368_709_120 }],
     [
       'PLINTH_MIRROR_UPSTREAMS',

@@ -28,6 +28,8 @@ export interface Config {
   abandonedDraftDays: number
   /** Bytes of a state, raw. */
   maxStateBytes: number
+  /** Bytes of what programs write into the log of a plan or an apply. */
+  maxLogBytes: number
   runs: RunConfig
   mirror: MirrorConfig
   /** A listener for nothing but metrics. */
@@ -99,6 +101,7 @@ export function readConfig(environment: Environment): Config {
       parseCount,
       'a whole number of bytes',
     ),
+    maxLogBytes: read('PLINTH_MAX_LOG_BYTES', String(64 * 2 ** 20), parseCount, 'a whole number of bytes'),
     registryQuotaBytes: read('PLINTH_REGISTRY_QUOTA_BYTES', '0', parseCount, 'a whole number of bytes, or 0'),
     maxModuleBytes: read(
       'PLINTH_MAX_MODULE_BYTES',

@@ -10,6 +10,9 @@ import { inTransaction } from '../../db/transaction.ts'
 import { moveLogs } from './jobs.ts'
 import * as logs from './service.ts'
 
+/** Bytes of a log. */
+const LIMIT = 1_000_000
+
 /** What a worker and the server write into a log, by another process than the one that is read from. */
 function writer(server: TestServer, id: string) {
   const write = (work: (tx: Ctx) => Promise<void>) =>
@@ -195,6 +198,19 @@ onEachDialect(
       await runLater(server, moveLogs, 0)
     })
 
+    test('end at the limit for them, with a line that says so, and their run goes on', async () => {
+      const log = await newLog()
+      const text = 'ü'.repeat(LIMIT / 2)
+      const before = text.slice(0, -10)
+      await log.append(before, 0)
+      await log.append(`x${text}`, Buffer.byteLength(before))
+      await log.append('more\n', Buffer.byteLength(before) + 1 + LIMIT)
+      await log.end('the last words\n')
+      const { bytes } = await log.read()
+      const notice = '\n[The log is longer than PLINTH_MAX_LOG_BYTES allows; what follows is not kept.]\n'
+      expect(bytes.toString()).toBe(`\x02${before}x${'ü'.repeat(9)}${notice}the last words\n\x03`)
+    })
+
     test('may be moved while they are read', async () => {
       const log = await newLog()
       const text = 'a line that is read a little later\n'.repeat(5000)
@@ -253,5 +269,5 @@ onEachDialect(
       expect((await log.read()).answer.status).toBe(404)
     })
   },
-  { PLINTH_RUN_WORKERS: '0' },
+  { PLINTH_RUN_WORKERS: '0', PLINTH_MAX_LOG_BYTES: String(LIMIT) },
 )

@@ -13,6 +13,8 @@ const ETX = '\x03'
 /** Bytes of a chunk at most, and read at once. */
 const CHUNK_BYTES = 64 * 1024
 
+const TRUNCATED = '\n[The log is longer than PLINTH_MAX_LOG_BYTES allows; what follows is not kept.]\n'
+
 /** A link is asked for once and then read from until the phase ends, which may have to wait first. */
 const LINK_SECONDS = 24 * 3600
 
@@ -24,7 +26,8 @@ export async function open(tx: Ctx, { id, runId }: { id: string; runId: string }
 
 /**
  * Appends text. A worker says at which byte of all that it has written the text stands (`start`), so that what it
- * says twice is kept once; the server's own text is appended as it comes. What comes after the end is dropped.
+ * says twice is kept once; the server's own text is appended as it comes. What comes after the end is dropped, and so
+ * is what a worker writes beyond `PLINTH_MAX_LOG_BYTES`, with a line that says so: the run goes on.
  */
 export async function append(tx: Ctx, id: string, text: string, start?: number): Promise<void> {
   const log = await store.findForUpdate(tx.db, id)
@@ -35,7 +38,16 @@ export async function append(tx: Ctx, id: string, text: string, start?: number):
   if (start > log.written)
     throw new AppError('conflict', `The bytes from ${log.written} to ${start} of this log have not come yet.`)
   const fresh = bytes.subarray(log.written - start)
-  if (fresh.length > 0) await write(tx, { ...log, written: log.written + fresh.length }, fresh)
+  const written = log.written + fresh.length
+  if (fresh.length > 0)
+    await write(tx, { ...log, written }, within(tx.config.maxLogBytes - log.length, fresh))
+}
+
+/** The bytes for which there is `room`; where it ends, a line tells that there was more. */
+function within(room: number, bytes: Buffer): Buffer {
+  if (bytes.length <= room) return bytes
+  if (room < 0) return Buffer.alloc(0)
+  return Buffer.concat([bytes.subarray(0, wholeCharacters(bytes, room)), Buffer.from(TRUNCATED)])
 }
 
 /** Lets another worker begin: what it writes comes after all that is there, and is counted from 0 again. */
@@ -68,11 +80,17 @@ async function write(tx: Ctx, { id, length, written, ended }: Log, bytes: Buffer
 /** The text of the bytes in pieces, none of which ends inside of a character. */
 function* inChunks(bytes: Buffer): Generator<string> {
   for (let from = 0; from < bytes.length; ) {
-    let to = Math.min(from + CHUNK_BYTES, bytes.length)
-    while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to -= 1
+    const to = wholeCharacters(bytes, Math.min(from + CHUNK_BYTES, bytes.length))
     yield bytes.toString('utf8', from, to)
     from = to
   }
+}
+
+/** The last position up to `end` that is not inside of a character. */
+function wholeCharacters(bytes: Buffer, end: number): number {
+  let to = end
+  while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to -= 1
+  return to
 }
 
 /** The address from which the log is read, also while it is written. Who has it needs no token. */
