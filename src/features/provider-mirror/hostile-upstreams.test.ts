@@ -317,8 +317,10 @@ onEachDialect(
         asSecondServer(server, (ctx) => getArchive(ctx, id, new AbortController().signal)),
       ])
       expect([first.status, second.size]).toEqual([200, bytes.get('linux_amd64')?.length])
-      const { data } = (await organization.owner.get(`${settingsOf(organization)}/packages`)).body
-      expect(data).toHaveLength(1)
+      const kept = await asSecondServer(server, ({ db }) =>
+        db.selectFrom('blobs').select('key').where('sha256', '=', second.sha256).execute(),
+      )
+      expect(kept).toEqual([{ key: second.key }])
     })
 
     test('never asks a private address that nobody named', async () => {

@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { ProviderMirror } from './channel.ts'
+import { makeCliConfig } from './cli-config.ts'
+
+/** Nobody listens there, so nothing can be discovered. */
+const NOWHERE = '127.0.0.1:1'
+
+function providersIn(...names: string[]): string {
+  const directory = mkdtempSync(join(tmpdir(), 'plinth-providers-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  for (const name of names) mkdirSync(join(directory, name), { recursive: true })
+  return directory
+}
+
+const configure = (mirror?: ProviderMirror, dirs: { providersDir?: string; bundled?: string } = {}) =>
+  makeCliConfig({
+    serverUrl: 'https://plinth.example.com:8443',
+    token: 'secret',
+    mirror,
+    plugins: '/plugins',
+    providersDir: dirs.providersDir,
+    bundled: dirs.bundled,
+  })
+
+/** The text from the start of the methods by which providers are installed. */
+const installation = (text: string) =>
+  text.slice(text.indexOf('provider_installation')).replaceAll(/\s+/g, ' ').trim()
+
+test('providers come from where they are when there is no mirror', async () => {
+  const text = await configure()
+  expect(text).not.toContain('host "')
+  expect(installation(text)).toBe('provider_installation { direct { exclude = [] } }')
+})
+
+test('providers of listed hosts come from the mirror, and modules from where they are', async () => {
+  const hosts = [
+    { host: NOWHERE, providers: 'http://plinth.example.com/storage/x/' },
+    { host: 'plinth.example.com:8443', providers: 'http://plinth.example.com/storage/y/' },
+  ]
+  const text = await configure({ hosts, allowed: [`${NOWHERE}/*/*`], others: true })
+  expect(text.match(/^host .*\{$/gm)).toEqual([`host "${NOWHERE}" {`])
+  expect(text).toContain(`    "modules.v1" = "https://${NOWHERE}/v1/modules/"\n`)
+  expect(text).toContain('    "providers.v1" = "http://plinth.example.com/storage/x/"\n')
+  expect(installation(text)).toBe('provider_installation { direct { exclude = [] } }')
+})
+
+test('a run that is kept to the list has what is on it, what the operator keeps, and the own registry', async () => {
+  const providersDir = providersIn('kept.example.com/acme/kept')
+  const bundled = providersIn(
+    'registry.example.com/acme/one',
+    'registry.example.com/acme/two',
+    'registry.example.com/other/three',
+  )
+  const allowed = ['registry.example.com/acme/one', 'registry.example.com/other/*']
+  const text = await configure({ hosts: [], allowed, others: false }, { providersDir, bundled })
+  const [kept, own] = [
+    '"kept.example.com/acme/kept"',
+    '"registry.example.com/acme/one","registry.example.com/other/three"',
+  ]
+  expect(installation(text)).toBe(
+    [
+      `provider_installation { filesystem_mirror { path = "${providersDir}" include = [${kept}] }`,
+      `filesystem_mirror { path = "${bundled}" include = [${own}] }`,
+      `direct { include = ["plinth.example.com:8443/*/*",${allowed.map((each) => `"${each}"`)}]`,
+      `exclude = [${kept},${own}] } }`,
+    ].join(' '),
+  )
+})
