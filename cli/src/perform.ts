@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
-import { FindingsError } from './commands/provider-publish.ts'
 import { CliError, EXITS } from './errors.ts'
 import type { Io } from './io.ts'
 import type { Observer } from './observer.ts'
+import { FindingsError } from './release/findings-error.ts'
 import { progressOf, SILENT } from './views/progress.ts'
 import { errorLines, findingLines } from './views/text.ts'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { onEachDialect, type TestOrganization } from '../harness.ts'
+import type { TestOrganization } from '../harness.ts'
 import { BadNetwork } from './bad-network.ts'
-import { callPlinth, environmentOf, startPlinth } from './plinth.ts'
+import { callPlinth, environmentOf, startPlinth, withServer } from './plinth.ts'
 import { writeRelease } from './releases.ts'
 
-onEachDialect('plinth provider publish, over a network that breaks,', (server) => {
+withServer('plinth provider publish, over a network that breaks,', (server) => {
   const network = new BadNetwork()
 
   beforeAll(async () => {

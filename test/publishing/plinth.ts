@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { run } from '../../cli/src/program.ts'
+import { TestServer } from '../harness.ts'
 import { testCertificates } from '../tls.ts'
 
 const MAIN = join(import.meta.dirname, '../../cli/src/main.ts')
@@ -64,4 +65,14 @@ function checked(result: PlinthResult, environment: Environment): PlinthResult {
     expect(output).not.toMatch(/\/storage\//)
   }
   return result
+}
+
+/** Declares tests of the client that say nothing of the database; the server runs while they do. */
+export function withServer(name: string, declare: (server: TestServer) => void): void {
+  describe(name, () => {
+    const server = new TestServer('sqlite')
+    beforeAll(() => server.start())
+    afterAll(() => server.stop())
+    declare(server)
+  })
 }

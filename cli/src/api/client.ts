@@ -9,9 +9,10 @@ export interface Resource {
   links?: Record<string, unknown>
 }
 
-interface Document {
+/** What the API answers. */
+export interface Document {
   data: Resource | Resource[]
-  meta?: { pagination?: { 'next-page'?: number | null } }
+  meta?: { pagination?: { 'next-page'?: number | null } } & Record<string, unknown>
 }
 
 const MEDIA_TYPE = 'application/vnd.api+json'
@@ -41,7 +42,11 @@ export class Client {
   }
 
   async get(path: string): Promise<Resource> {
-    return one(await this.#json('GET', path))
+    return one(await this.document(path))
+  }
+
+  document(path: string): Promise<Document> {
+    return this.#json('GET', path)
   }
 
   /** A resource, or undefined where the answer is 404. */
@@ -57,10 +62,7 @@ export class Client {
     const items: Resource[] = []
     for (let page: number | null | undefined = 1; page; ) {
       const separator = path.includes('?') ? '&' : '?'
-      const document: Document = await this.#json(
-        'GET',
-        `${path}${separator}page[size]=100&page[number]=${page}`,
-      )
+      const document: Document = await this.document(`${path}${separator}page[size]=100&page[number]=${page}`)
       items.push(...[document.data].flat())
       page = document.meta?.pagination?.['next-page']
     }
@@ -77,7 +79,11 @@ export class Client {
 
   /** JSON of any shape, from an address of this server, and where it was in the end. */
   plain(address: URL | string): Promise<{ url: URL; body: unknown }> {
-    const request = { url: new URL(address, this.server), accept: 'application/json', isApi: true }
+    const request = {
+      url: new URL(address, this.server),
+      accept: 'application/json',
+      sends: 'token',
+    } as const
     return this.#request(request, async (response) => ({
       url: new URL(response.url),
       body: await jsonOf(response, request.url),
@@ -86,7 +92,15 @@ export class Client {
 
   /** What `read` makes of a file; its link carries its own permission. */
   file<T>(address: string | URL, read: (response: Response) => Promise<T>): Promise<T> {
-    return this.#request({ url: new URL(address, this.server), accept: '*/*', isApi: false }, read)
+    return this.#request({ url: new URL(address, this.server), accept: '*/*' }, read)
+  }
+
+  /** What `read` makes of an answer of the API that may be long, or that is in its headers. */
+  answer<T>(address: string | URL, read: (response: Response) => Promise<T>): Promise<T> {
+    return this.#request(
+      { url: new URL(address, this.server), accept: '*/*', sends: 'token', isLong: true },
+      read,
+    )
   }
 
   /** A small file as a whole. */
@@ -97,20 +111,20 @@ export class Client {
   #json(method: string, path: string, body?: object): Promise<Document> {
     const url = new URL(path, this.server)
     return this.#request(
-      { url, method, body, accept: MEDIA_TYPE, isApi: true },
+      { url, method, body, accept: MEDIA_TYPE, sends: 'token' },
       async (response) => (await jsonOf(response, url)) as Document,
     )
   }
 
   /** Asks until there is an answer that counts, and throws unless it is one of success. */
   #request<T>(request: Request, read: (response: Response) => Promise<T>): Promise<T> {
-    const { url, method = 'GET', isApi } = request
+    const { url, method = 'GET', sends } = request
     const { signal } = this.retries
     return withRetries(this.retries, async () => {
       try {
         const response = await this.#send(request)
         if (response.ok) return await read(response)
-        const what = `${method} ${isApi ? url.pathname : 'of a file'} at ${url.host}`
+        const what = `${method} ${sends ? url.pathname : 'of a file'} at ${url.host}`
         throw refusal(response.status, await response.text(), what, response.headers.get('retry-after'))
       } catch (error) {
         signal.throwIfAborted()
@@ -119,18 +133,18 @@ export class Client {
     })
   }
 
-  #send({ url, method = 'GET', body, accept, isApi }: Request): Promise<Response> {
+  #send({ url, method = 'GET', body, accept, sends, isLong }: Request): Promise<Response> {
     const { signal } = this.retries
     return fetch(url, {
       method,
       headers: {
         accept,
         'user-agent': 'plinth-cli',
-        ...(isApi && url.origin === this.server.origin && { authorization: `Bearer ${this.#token}` }),
+        ...(sends && url.origin === this.server.origin && { authorization: `Bearer ${this.#token}` }),
         ...(body && { 'content-type': MEDIA_TYPE }),
       },
       ...(body && { body: JSON.stringify(body) }),
-      signal: isApi ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : signal,
+      signal: sends && !isLong ? AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) : signal,
     })
   }
 }
@@ -140,8 +154,10 @@ interface Request {
   method?: string
   body?: object | undefined
   accept: string
-  /** Whether the token is sent, to this server only; an answer of the API is small, so that it has to come soon. */
-  isApi: boolean
+  /** The token goes to this server only, and never with the link of a file, which carries its own permission. */
+  sends?: 'token'
+  /** Of answers of the API all others are small, and have to come soon. */
+  isLong?: boolean
 }
 
 function one({ data }: Document): Resource {
@@ -162,12 +178,19 @@ async function jsonOf(response: Response, { host, pathname }: URL): Promise<unkn
   }
 }
 
-const EXIT_OF_STATUS: Record<number, Exit> = { 401: 'access', 403: 'access', 404: 'access', 409: 'conflict' }
+const EXIT_OF_STATUS: Record<number, Exit> = {
+  401: 'access',
+  403: 'access',
+  404: 'access',
+  405: 'usage',
+  409: 'conflict',
+}
 
 const ADVICE: Record<number, string> = {
   401: 'The token is wrong, has expired or was revoked. Set another one in PLINTH_TOKEN.',
   403: 'The token may not do this.',
   404: 'Either it does not exist, or the token may not see it: check the organization and the token.',
+  405: 'This server does not offer it.',
 }
 
 /** What to throw for an answer that is no success. */

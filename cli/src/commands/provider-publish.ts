@@ -1,19 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client } from '../api/client.ts'
-import { type ConnectionOptions, connectionOf, organizationOf } from '../connection.ts'
-import { CliError } from '../errors.ts'
 import type { Io } from '../io.ts'
 import type { Observer } from '../observer.ts'
 import { type Publication, publish } from '../publish/publish.ts'
-import { type Inspection, type InspectOptions, inspectRelease } from '../release/inspect.ts'
+import { FindingsError } from '../release/findings-error.ts'
+import { type InspectOptions, inspectRelease } from '../release/inspect.ts'
 import type { Finding, Release } from '../release/release.ts'
+import { openSession, type SessionOptions } from './session.ts'
 
-export interface ProviderPublishOptions extends ConnectionOptions, InspectOptions {
-  organization?: string
+export interface ProviderPublishOptions extends SessionOptions, InspectOptions {
   dryRun?: boolean
   parallel: number
-  retries: number
   /** Whether the archives are fetched again in the end. */
   download: boolean
 }
@@ -25,21 +22,6 @@ export interface ProviderPublishResult {
   publication: Publication | undefined
 }
 
-/** A release that is not in order. */
-export class FindingsError extends CliError {
-  override name = 'FindingsError'
-  readonly findings: readonly Finding[]
-
-  constructor({ findings, found }: Inspection) {
-    const errors = findings.filter(({ severity }) => severity === 'error').length
-    super(
-      'release',
-      `${found.name} ${found.version} is not published: ${errors} of its findings must be mended`,
-    )
-    this.findings = findings
-  }
-}
-
 export async function providerPublish(
   directory: string,
   options: ProviderPublishOptions,
@@ -47,13 +29,11 @@ export async function providerPublish(
   observe: Observer,
 ): Promise<ProviderPublishResult> {
   // What is missing for publishing is told before time is spent on archives.
-  const target = options.dryRun
-    ? undefined
-    : { organization: organizationOf(options, io), connection: await connectionOf(options, io) }
+  const target = options.dryRun ? undefined : await openSession(options, io, observe)
   const passphrase = io.env['PLINTH_KEY_PASSPHRASE']
   const inspection = await inspectRelease(directory, { ...options, passphrase }, io.signal)
-  const { release, findings } = inspection
-  if (!release) throw new FindingsError(inspection)
+  const { found, release, findings } = inspection
+  if (!release) throw new FindingsError(`${found.name} ${found.version}`, findings)
   if (!target) return { release, findings, publication: undefined }
 
   for (const finding of findings) observe({ type: 'finding', finding })
@@ -62,12 +42,7 @@ export async function providerPublish(
       await writeFile(join(directory, filename), bytes)
     }
   }
-  const client = new Client(target.connection, {
-    retries: options.retries,
-    signal: io.signal,
-    onRetry: (reason, delayMs) => observe({ type: 'retry', reason, delayMs }),
-  })
-  const { organization } = target
+  const { client, organization } = target
   const { parallel, download } = options
   const publication = await publish(client, release, { organization, parallel, downloads: download }, observe)
   return { release, findings, publication }

@@ -45,6 +45,15 @@ async function resume(
   observe: Observer,
 ): Promise<Version> {
   const { attributes, links } = version.resource
+  if (attributes['status'] === 'revoked') {
+    throw new CliError(
+      'conflict',
+      `${release.name} ${release.version} is revoked, so that nobody can install it`,
+      {
+        advice: `Release a new version, or take it back: plinth provider restore ${release.name} ${release.version}`,
+      },
+    )
+  }
   const differences: string[] = []
   if (String(attributes['key-id']).toUpperCase() !== keyId) {
     differences.push(`it is signed by key ${attributes['key-id']}, this release by ${keyId}`)

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
-import * as openpgp from 'openpgp'
+import type { PrivateKey } from 'openpgp'
 import { CliError } from '../errors.ts'
 import { hashFile } from './archives.ts'
 import type { FoundRelease } from './find.ts'
 import { signByGpg } from './gpg.ts'
 import type { NamedKey } from './keys.ts'
 import { manifestName, readManifest } from './manifest.ts'
+
+/** Loaded when first needed: it is most of the program. */
+const load = () => import('openpgp')
 
 /** The list of the digests of a release's archives and manifest, as goreleaser makes it. */
 export async function makeShasums(found: FoundRelease): Promise<Buffer> {
@@ -31,6 +34,7 @@ export async function sign(data: Buffer, named: NamedKey, passphrase: string | u
     })
   }
   const signingKeys = await unlock(await readPrivateKey(named), passphrase)
+  const openpgp = await load()
   const message = await openpgp.createMessage({ binary: new Uint8Array(data) })
   return Buffer.from(await openpgp.sign({ message, signingKeys, detached: true, format: 'binary' }))
 }
@@ -41,16 +45,18 @@ export async function publicHalf(named: NamedKey): Promise<NamedKey> {
   return { ...named, armor: (await readPrivateKey(named)).toPublic().armor(), isPrivate: false }
 }
 
-function readPrivateKey({ file, armor }: { file: string; armor: string }): Promise<openpgp.PrivateKey> {
+async function readPrivateKey({ file, armor }: { file: string; armor: string }): Promise<PrivateKey> {
+  const openpgp = await load()
   return openpgp.readPrivateKey({ armoredKey: armor }).catch((error: Error) => {
     throw new CliError('usage', `${file} is not a private key (${error.message})`)
   })
 }
 
-async function unlock(privateKey: openpgp.PrivateKey, passphrase: string | undefined) {
+async function unlock(privateKey: PrivateKey, passphrase: string | undefined) {
   if (privateKey.isDecrypted()) return privateKey
   const advice = 'Set it in PLINTH_KEY_PASSPHRASE, or sign by gpg: --sign --key KEYID'
   if (!passphrase) throw new CliError('usage', 'the private key has a passphrase', { advice })
+  const openpgp = await load()
   return openpgp.decryptKey({ privateKey, passphrase }).catch(() => {
     throw new CliError('usage', 'the passphrase does not fit the private key', { advice })
   })

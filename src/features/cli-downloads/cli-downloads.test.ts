@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import { expect, onTestFinished, test } from 'vitest'
-import { onEachDialect, type TestServer } from '../../../test/harness.ts'
-import { environmentOf, startPlinth } from '../../../test/publishing/plinth.ts'
+import type { TestServer } from '../../../test/harness.ts'
+import { environmentOf, startPlinth, withServer } from '../../../test/publishing/plinth.ts'
 import { writeRelease } from '../../../test/publishing/releases.ts'
 
 const CLI = join(import.meta.dirname, '../../../cli')
@@ -36,7 +36,7 @@ function install(files: Map<string, string>): string {
   return join(directory, 'node_modules/plinth-cli')
 }
 
-onEachDialect('GET /cli.tgz', (server) => {
+withServer('GET /cli.tgz', (server) => {
   test('is the command that publishes to this server, for Node.js as it is', async () => {
     const organization = await server.organization()
     const installed = install(await download(server))
