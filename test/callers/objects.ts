@@ -117,7 +117,9 @@ const released: Make = async (cast) => {
 const aProviderDoc: Make = (cast) =>
   cast.once('provider-docs', async () => {
     const { owner } = cast.organization
-    const { path } = await publish(cast.organization, `p-${unique()}`, '1.2.3', { platforms: ['linux_amd64'] })
+    const { path } = await publish(cast.organization, `p-${unique()}`, '1.2.3', {
+      platforms: ['linux_amd64'],
+    })
     const { links } = expectStatus(await owner.get(`${path}/versions/1.2.3`), 200).body.data
     expectStatus(await put(links['docs-upload'], await makeSlug({ 'docs/index.md': '# Demo' })), 200)
     const [page] = expectStatus(await owner.get(`${path}/versions/1.2.3/docs`), 200).body.data
