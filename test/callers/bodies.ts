@@ -72,6 +72,7 @@ const BODIES: Record<string, Make> = {
   createUser: () => document('users', user()),
   updateUser: () => document('users', user()),
   createOrganization: () => document('organizations', { name: `o-${unique()}`, email: 'owner@example.com' }),
+  updateProviderMirror: () => document('provider-mirrors', { 'trust-on-first-use': true }),
   updateOrganization: () => document('organizations', { email: 'changed@example.com' }),
   updateAdminOrganization: () => document('organizations', { 'registry-quota-bytes': null }),
   createOrganizationMembership: () =>

@@ -6,6 +6,7 @@ import { committedDocument } from '../openapi.ts'
 import { newWorkspace } from '../resources.ts'
 import { makeBody, STATE } from './bodies.ts'
 import { Cast, type Role, rolesFor } from './cast.ts'
+import { MIRROR } from './mirror.ts'
 import { makeObject, type Params } from './objects.ts'
 
 interface Call {
@@ -148,7 +149,7 @@ onEachDialect(
       },
     )
   },
-  { PLINTH_RUN_WORKERS: '0' },
+  { PLINTH_RUN_WORKERS: '0', ...MIRROR },
 )
 
 describe('the roles', () => {

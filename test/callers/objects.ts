@@ -16,6 +16,7 @@ import { newRun, uploadConfiguration } from '../runs.ts'
 import { makeSlug } from '../slugs.ts'
 import { lock, saveState } from '../states.ts'
 import type { Cast } from './cast.ts'
+import { newKept, newMirrored } from './mirror.ts'
 
 /** The values of a path’s parameters. */
 export type Params = Record<string, string>
@@ -302,6 +303,8 @@ const OBJECTS: Record<string, Make> = {
   '/api/v2/configuration-versions/{id}': newConfiguration,
   '/api/v2/configuration-versions/{id}/actions/permanently_delete_backing_data': softDeleted,
   '/api/v2/configuration-versions/{id}/actions/restore_backing_data': softDeleted,
+  '/api/v2/mirrored-packages/{id}': (cast) => newKept(cast, 'packages'),
+  '/api/v2/mirrored-providers/{id}': (cast) => newKept(cast, 'providers'),
   '/api/v2/organization-memberships/{id}': async (cast) => ({ id: (await newMember(cast)).membershipId }),
   '/api/v2/organizations/{organization_name}': async (cast) => ofOrganization(cast),
   '/api/v2/organizations/{organization_name}/workspaces/{name}': async (cast, caller) => {
@@ -380,7 +383,12 @@ const OBJECTS: Record<string, Make> = {
     category: 'overview',
     slug: 'index',
   }),
+  '/mirror/': newMirrored,
   '/storage/': async () => ({ id: 'x', expires: '4102444800', signature: 'x', filename: 'x' }),
+  '/storage/provider-mirror/': async (cast) => ({
+    ...(await newMirrored(cast)),
+    ...{ id: 'x', expires: '4102444800', signature: 'x', version: '1.0.0', os: 'linux', arch: 'amd64' },
+  }),
 }
 
 /** Makes something new that `path`, with braces around the names of its parameters, can be about. */
