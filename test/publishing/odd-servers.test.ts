@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { callPlinth, environmentOf } from './plinth.ts'
+import { callPlinth, environmentOf, withServer } from './plinth.ts'
 import { writeRelease } from './releases.ts'
 
 // Servers that are not ours, or not well: what the command does where it cannot publish.
@@ -100,4 +101,70 @@ test('a command line that makes no sense is refused with what would', async () =
   const help = await callPlinth(['provider', 'publish', '--help'], {})
   expect(help.code).toBe(0)
   expect(help.stdout).toContain('--dry-run')
+})
+
+withServer('a server that has nothing of ours', (server) => {
+  /** Leaves out of the answers of a real server what only Plinth has. */
+  const strip = (text: string) =>
+    JSON.stringify(JSON.parse(text), (name, value) =>
+      ['status', 'warnings', 'deprecation', 'revocation', 'packages', 'sha256'].includes(name)
+        ? undefined
+        : value,
+    )
+  const plain = () =>
+    serve(async (request, response) => {
+      const { method = 'GET', url = '', headers } = request
+      if (/release-files|registry-log/.test(url)) {
+        response.writeHead(404, { 'content-type': 'application/json' }).end('{"errors": ["not found"]}')
+        return
+      }
+      const { authorization = '', 'content-type': type } = headers
+      const answer = await fetch(server.url + url, {
+        method,
+        headers: { authorization, ...(type && { 'content-type': type }) },
+        ...(method !== 'GET' && { body: await text(request) }),
+      })
+      const body = await answer.text()
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+      response.end(body.startsWith('{') ? strip(body) : body)
+    })
+
+  test('is published to all the same', async () => {
+    const { name, owner } = await server.organization()
+    const { dist, keyFile } = await writeRelease({ platforms: ['linux_amd64'] })
+    const { url } = await plain()
+    const call = async (...args: string[]) => {
+      const { code, stdout } = await callPlinth(
+        [...args, '--organization', name, '--json'],
+        environmentOf({ url }, owner.token),
+      )
+      return { code, ...JSON.parse(stdout) }
+    }
+    expect(await call('provider', 'publish', dist, '--key', keyFile)).toMatchObject({
+      code: 0,
+      status: 'published',
+      source: `${new URL(url).host}/${name}/demo`,
+    })
+    expect((await call('provider', 'publish', dist)).status).toBe('already-published')
+    expect(await call('provider', 'status', 'demo', '1.2.3')).toEqual({
+      code: 0,
+      name: 'demo',
+      version: '1.2.3',
+      status: null,
+      installable: true,
+      problems: [],
+      files: ['SHA256SUMS', 'SHA256SUMS.sig', 'terraform-provider-demo_1.2.3_linux_amd64.zip'].map(
+        (filename) => ({
+          filename,
+          uploaded: true,
+          problems: [],
+        }),
+      ),
+    })
+    const refused = await call('provider', 'deprecate', 'demo', '1.2.3')
+    expect(refused).toMatchObject({
+      code: 2,
+      error: { message: expect.stringContaining('knows no deprecation') },
+    })
+  })
 })
