@@ -50,12 +50,7 @@ const QUERIES: Record<string, (cast: Cast) => string | Promise<string>> = {
 const REFUSALS: Record<string, number> = { listGpgKeys: 403 }
 
 /** What those get who may, where it takes time until more can be done: a run may be forced seconds after a cancel. */
-const ANSWERS: Record<string, number> = {
-  forceCancelRun: 409,
-  // A browser that nobody is signed in with is sent to sign in, whatever token it has.
-  browseProviderDocs: 303,
-  browseProviderDoc: 303,
-}
+const ANSWERS: Record<string, number> = { forceCancelRun: 409 }
 
 function mayCall({ callers }: Call, { is }: Role): boolean {
   return is.some((caller) => callers.includes(caller))

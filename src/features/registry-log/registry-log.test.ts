@@ -7,7 +7,8 @@ import {
   type TestOrganization,
   TestServer,
 } from '../../../test/harness.ts'
-import { addKey, makeKey, type SigningKey } from '../../../test/registry.ts'
+import { createModule, publishModule } from '../../../test/modules.ts'
+import { addKey, makeKey, publish, type SigningKey } from '../../../test/registry.ts'
 import { document } from '../../../test/resources.ts'
 import { readSnapshot } from '../../db/snapshot.ts'
 import { type LogHead, type LogRecord, NO_RECORD, verifyExport } from '../../lib/registry-log.ts'
@@ -163,13 +164,21 @@ onEachDialect(
     })
 
     test('finds what is about a provider or a module', async () => {
-      const { owner, path, ...organization } = await server.organization()
-      await addKey({ owner, path, ...organization }, await makeKey())
-      for (const query of ['?filter[provider]=demo', '?filter[module]=network/aws'])
-        expect((await listed(owner, path, query)).body).toMatchObject({
-          data: [],
-          meta: { head: { sequence: 1 } },
-        })
+      const organization = await server.organization()
+      const { owner, path, name } = organization
+      await publish(organization, 'demo', '1.0.0', { platforms: ['linux_amd64'] })
+      await createModule(organization, 'network')
+      await publishModule(owner, `${path}/registry-modules/private/${name}/network/aws`, '1.2.3')
+      const found = async (query: string) =>
+        recordsOf(await listed(owner, path, query)).map(({ subject }) => `${subject.kind} ${subject['name']}`)
+      const [module, provider] = ['module-version network', 'provider-version demo']
+      expect(await found('?filter[provider]=demo')).toEqual([provider])
+      expect(await found('?filter[provider]=network')).toEqual([])
+      expect(await found('?filter[module]=network')).toEqual([module])
+      expect(await found('?filter[module]=network/aws')).toEqual([module])
+      expect(await found('?filter[module]=network/google')).toEqual([])
+      expect(await found('?filter[module]=network/aws&filter[provider]=demo')).toEqual([module, provider])
+      expect(await verified(organization)).toMatchObject({ ok: true, head: { sequence: 3 } })
     })
 
     test('is read by whoever may read the registry, and exists for nobody else', async () => {
