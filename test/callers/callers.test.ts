@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CALLERS, type Caller } from '../../src/auth/callers.ts'
 import type { OpenApi, OpenApiOperation } from '../../src/lib/openapi.ts'
-import { type Client, onEachDialect } from '../harness.ts'
+import { type Client, DIALECTS, onEachDialect } from '../harness.ts'
 import { committedDocument } from '../openapi.ts'
 import { newWorkspace } from '../resources.ts'
 import { makeBody, STATE } from './bodies.ts'
@@ -99,9 +99,16 @@ onEachDialect(
       shared = new Cast(server, await server.organization())
     })
 
-    /** Those who may not call first: nothing that they did may be in the way of the others. */
-    const inOrder = (call: Call) =>
-      rolesFor(call.callers).sort((a, b) => expectedStatus(call, b) - expectedStatus(call, a))
+    /**
+     * Those who may not call first: nothing that they did may be in the way of the others. Of those who may, one is
+     * enough on the second database: what they need made takes most of the time, and no database decides who may.
+     */
+    const inOrder = (call: Call) => {
+      const roles = rolesFor(call.callers).sort((a, b) => expectedStatus(call, b) - expectedStatus(call, a))
+      const first = roles.find((role) => mayCall(call, role))
+      const isFirstDatabase = server.dialect === DIALECTS[0]
+      return roles.filter((role) => isFirstDatabase || role === first || !mayCall(call, role))
+    }
 
     const ours = CALLS.filter(
       ({ callers }) => !callers.some((who) => ['everybody', 'link', 'metrics'].includes(who)),

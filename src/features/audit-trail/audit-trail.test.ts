@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Answer, expectStatus, onEachDialect, type TestOrganization } from '../../../test/harness.ts'
+import { newWorkspace } from '../../../test/resources.ts'
+import { uploadConfiguration } from '../../../test/runs.ts'
 
 const URL = '/api/v2/organization/audit-trail'
 const team = (name: string) => ({ data: { type: 'teams', attributes: { name } } })
@@ -60,6 +62,18 @@ onEachDialect('the audit trail', (server) => {
     })
     const timestamps = recent.map(({ timestamp }) => timestamp)
     expect(timestamps).toEqual([...timestamps].sort().reverse())
+  })
+
+  test('names nobody for what was done by a link alone', async () => {
+    const organization = await server.organization()
+    const { owner, path } = organization
+    const token = await server.organizationToken(organization)
+    const workspace = await newWorkspace(owner, path)
+    await uploadConfiguration(owner, workspace.id)
+    expect(events(await token.get(URL))[0]).toMatchObject({
+      auth: { type: 'link', accessor_id: null },
+      resource: { type: 'configuration_version', action: 'uploaded' },
+    })
   })
 
   test('tells nothing of a change that was refused, or that changed nothing', async () => {

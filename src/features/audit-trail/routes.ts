@@ -1,6 +1,7 @@
 import { MEDIA_TYPE } from '../../http/jsonapi.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
+import { Nullable } from '../../http/schema.ts'
 import { answerPlain, Exactly, Moment } from '../../http/shown.ts'
 import { AppError } from '../../lib/errors.ts'
 import { paginationMeta } from '../../lib/pagination.ts'
@@ -38,8 +39,10 @@ const Event = Exactly(
     type: Type.String({ examples: ['Resource'] }),
     timestamp: Moment('When it happened.'),
     auth: Exactly({
-      accessor_id: Type.String({ description: 'Who did it: the owner of the token.' }),
-      type: Type.String({ examples: ['Client'] }),
+      accessor_id: Nullable(
+        Type.String({ description: 'Who did it: the owner of the token; null for who had a link.' }),
+      ),
+      type: Type.String({ examples: ['user', 'team', 'organization', 'link'] }),
       organization_id: Type.Union([Type.String(), Type.Null()]),
     }),
     request: Exactly({ id: Type.String({ description: 'As in the log of the server.' }) }),
