@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { leaving } from '../../http/leaving.ts'
+import { atLength, leaving } from '../../http/leaving.ts'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { answerFile } from '../../http/shown.ts'
@@ -62,6 +62,7 @@ export const fileRoutes: Routes = (app) => {
 async function answerArchive(request: FastifyRequest, reply: FastifyReply) {
   const { ctx, path } = request
   verifyLink(request, { method: 'GET', kind: ARCHIVE, id: path.id })
-  const { key: blobKey, size, sha256, filename } = await getArchive(ctx, path.id, leaving(reply))
+  const archive = await atLength(request, () => getArchive(ctx, path.id, leaving(reply)))
+  const { key: blobKey, size, sha256, filename } = archive
   return send(request, reply, { blobKey, size, sha256, filename, contentType: 'application/zip' })
 }
