@@ -55,9 +55,7 @@ export function requireProvider(name: string, source: string, version: string): 
 
 /** Adds what another file of the same directory declares. */
 export function addDeclarations(all: Declarations, more: Declarations): void {
-  all.inputs.push(...more.inputs)
-  all.outputs.push(...more.outputs)
-  all.dependencies.push(...more.dependencies)
-  all.provider_dependencies.push(...more.provider_dependencies)
-  all.resources.push(...more.resources)
+  for (const [kind, declared] of Object.entries(more) as [keyof Declarations, never[]][]) {
+    for (const one of declared) all[kind].push(one)
+  }
 }

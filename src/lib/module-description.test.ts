@@ -167,19 +167,32 @@ describe('a module', () => {
     const found = (await described({
       'a.tf': 'variable "a" {}\n\nvariable "b" { default = ',
       'b.tf.json': '{',
-      'c.tf': `# ${'x'.repeat(600_000)}`,
-      'd.tf': '{'.repeat(100_000),
+      'c.tf': `# ${'x'.repeat(300_000)}`,
+      'd.tf': '{'.repeat(20_000),
+      'e.tf.json': `{"variable":{"e":{"default":${'['.repeat(50_000)}${']'.repeat(50_000)}}}}`,
+      'f.tf': `variable "f" {\n  default = [\n${' '.repeat(40_000)}x\n  ]\n}\n`,
+      'g.tf': `variable "g" {\n  description = <<-EOT\n${'x\n'.repeat(120_000)}EOT\n}\n`,
+      '._main.tf': 'from another system',
     })) as ModuleDescription
-    expect(found.root.inputs.map(({ name }) => name)).toContain('a')
-    expect(found.warnings).toEqual([
+    expect(found.root.inputs.map(({ name }) => name)).toEqual(expect.arrayContaining(['a', 'g']))
+    expect(found.warnings.filter((warning) => !warning.startsWith('f.tf'))).toEqual([
       'c.tf is too large to be shown',
       'a.tf: it cannot be read from line 3 on',
-      'b.tf.json: it is not JSON',
+      'b.tf.json: it is not JSON, or nested too deeply',
       'd.tf: it cannot be read from line 1 on',
+      'e.tf.json: it is not JSON, or nested too deeply',
     ])
   })
 
+  test('is described as far as there are not too many files', async () => {
+    const many = Array.from({ length: 1002 }, (_, n): [string, string] => [`modules/m${n}/main.tf`, ''])
+    const found = await described({ ...Object.fromEntries(many), 'main.tf': 'variable "a" {}' })
+    expect(found?.root.inputs).toHaveLength(1)
+    expect(found?.submodules).toHaveLength(1000)
+    expect(found?.warnings).toEqual(['2 more files are not shown'])
+  })
+
   test('has its configuration in the root', async () => {
-    expect(await described({ 'module/main.tf': '', 'README.md': '' })).toBeUndefined()
+    expect(await described({ 'module/main.tf': '', '.main.tf': '', 'README.md': '' })).toBeUndefined()
   })
 })

@@ -32,13 +32,16 @@ const OVERRIDE = /(^|_)override\.(tf|tofu)(\.json)?$/
 export async function describeModule({
   texts,
   tooLarge,
+  omitted,
 }: ModuleFiles): Promise<ModuleDescription | undefined> {
   const readHcl = await hclReader()
   const warnings = tooLarge.map((path) => `${path} is too large to be shown`)
+  if (omitted > 0) warnings.push(`${omitted} more files are not shown`)
+  const readmes = readmesOf(texts)
   const parts = new Map<string, ModulePart>()
   for (const path of configurations([...texts.keys(), ...tooLarge])) {
-    const directory = posix.dirname(path) === '.' ? '' : posix.dirname(path)
-    const part = parts.get(directory) ?? startPart(directory, texts)
+    const directory = directoryOf(path)
+    const part = parts.get(directory) ?? startPart(directory, readmes.get(directory) ?? '')
     parts.set(directory, part)
     const text = texts.get(path)
     if (text === undefined) continue
@@ -63,12 +66,17 @@ function configurations(paths: string[]): string[] {
     .sort()
 }
 
-function startPart(path: string, texts: ModuleFiles['texts']): ModulePart {
-  const readmes = [...texts.keys()]
-    .filter((file) => posix.join(path, posix.basename(file)) === file)
-    .filter(isReadme)
-    .sort((a, b) => b.length - a.length)
-  const readme = texts.get(readmes[0] ?? '') ?? ''
+/** The READMEs by their directories; of several the one with the longest name, which says that it is Markdown. */
+function readmesOf(texts: ModuleFiles['texts']): Map<string, string> {
+  const readmes = [...texts.keys()].filter(isReadme).sort((a, b) => a.length - b.length)
+  return new Map(readmes.map((path) => [directoryOf(path), texts.get(path) ?? '']))
+}
+
+function directoryOf(path: string): string {
+  return path.includes('/') ? posix.dirname(path) : ''
+}
+
+function startPart(path: string, readme: string): ModulePart {
   return { path, name: posix.basename(path), readme, empty: true, ...noDeclarations() }
 }
 

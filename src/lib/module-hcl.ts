@@ -18,6 +18,9 @@ export function hclReader(): Promise<Reader> {
   return reader
 }
 
+/** For one file; large real ones take a tenth of it. What takes longer takes more memory, too. */
+const MAX_PARSE_MS = 1_000
+
 async function makeReader(): Promise<Reader> {
   await Parser.init()
   const require = createRequire(import.meta.url)
@@ -26,8 +29,12 @@ async function makeReader(): Promise<Reader> {
     await Language.load(require.resolve('@tree-sitter-grammars/tree-sitter-hcl/tree-sitter-hcl.wasm')),
   )
   return (text) => {
-    const tree = parser.parse(text)
-    if (!tree) return { declarations: noDeclarations(), problem: 'it cannot be read' }
+    const end = performance.now() + MAX_PARSE_MS
+    const tree = parser.parse(text, null, { progressCallback: () => performance.now() > end })
+    if (!tree) {
+      parser.reset()
+      return { declarations: noDeclarations(), problem: 'it takes too long to read' }
+    }
     const declarations = noDeclarations()
     for (const block of topBlocks(tree.rootNode)) declare(declarations, block)
     const problem = tree.rootNode.hasError ? whereBroken(tree.rootNode) : undefined
@@ -113,8 +120,10 @@ function elementsOf(object: Node): (readonly [string, Node])[] {
 /** An expression as it is written, its further lines as far left as the last one. */
 function sourceOf(expression: Node | undefined): string {
   const text = expression?.text ?? ''
-  const indent = /\n([ \t]*)[^\n]*$/.exec(text)?.[1] ?? ''
-  return indent ? text.replaceAll(`\n${indent}`, '\n') : text
+  const last = text.lastIndexOf('\n')
+  if (last === -1) return text
+  const [indent = ''] = /^[ \t]*/.exec(text.slice(last + 1)) ?? []
+  return text.replaceAll(`\n${indent}`, '\n')
 }
 
 /** The value of an expression that is a text, or else the expression. */
@@ -139,8 +148,9 @@ function unquote(text: string): string {
 function unwrapHeredoc(text: string): string {
   const lines = text.split('\n').slice(1, -1)
   if (!text.startsWith('<<-')) return unescapeTemplate(lines.join('\n'))
-  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))
-  const indent = Math.min(...indents)
+  const indent = lines
+    .filter((line) => line.trim() !== '')
+    .reduce((least, line) => Math.min(least, line.search(/\S/)), Number.POSITIVE_INFINITY)
   return unescapeTemplate(lines.map((line) => line.slice(indent)).join('\n'))
 }
 
@@ -148,9 +158,12 @@ function unescapeTemplate(text: string): string {
   return text.replace(/([$%])\1\{/g, '$1{')
 }
 
+/** How deep the first error is looked for. */
+const MAX_DEPTH = 100
+
 function whereBroken(root: Node): string {
   let node = root
-  while (!node.isError && !node.isMissing) {
+  for (let depth = 0; depth < MAX_DEPTH && !node.isError && !node.isMissing; depth += 1) {
     const broken = node.children.find((child) => child.hasError || child.isError || child.isMissing)
     if (!broken) break
     node = broken

@@ -14,8 +14,9 @@ export function readJsonFile(text: string): ReadFile {
   try {
     return { declarations: declarationsOf(JSON.parse(text)) }
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return { declarations: noDeclarations(), problem: 'it is not JSON' }
+    // The second is what a default in too many brackets leads to.
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
+    return { declarations: noDeclarations(), problem: 'it is not JSON, or nested too deeply' }
   }
 }
 

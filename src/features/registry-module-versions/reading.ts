@@ -3,7 +3,7 @@ import { isConfiguration, type ModuleFiles } from '../../lib/module-archive.ts'
 import type { ModuleDescription } from '../../lib/module-description.ts'
 
 /** Characters of configuration beyond which it is read beside the requests, which would all wait for it otherwise. */
-const READ_HERE = 64 * 1024
+const READ_HERE = 16 * 1024
 
 /** How long it may be read, and what memory that may take, in MB: it is anybody's. */
 const READING_MS = 10_000
@@ -18,10 +18,19 @@ export interface Result {
 export async function describe(files: ModuleFiles): Promise<ModuleDescription | undefined> {
   const configuration = [...files.texts].filter(([path]) => isConfiguration(path))
   const size = configuration.reduce((sum, [, text]) => sum + text.length, 0)
-  if (size > READ_HERE) return describeBeside(files)
+  if (size > READ_HERE) return inTurn(() => describeBeside(files))
   // The grammar takes some 10 MB, which a server that publishes no modules need not have.
   const { describeModule } = await import('../../lib/module-description.ts')
   return describeModule(files)
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** One after the other: each may take some hundred MB. */
+function inTurn<T>(read: () => Promise<T>): Promise<T> {
+  const turn = last.then(read)
+  last = turn.catch(() => undefined)
+  return turn
 }
 
 function describeBeside(files: ModuleFiles): Promise<ModuleDescription | undefined> {
