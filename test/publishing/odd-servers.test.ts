@@ -103,36 +103,65 @@ test('a command line that makes no sense is refused with what would', async () =
   expect(help.stdout).toContain('--dry-run')
 })
 
-withServer('a server that has nothing of ours', (server) => {
-  /** Leaves out of the answers of a real server what only Plinth has. */
-  const strip = (text: string) =>
-    JSON.stringify(JSON.parse(text), (name, value) =>
-      ['status', 'warnings', 'deprecation', 'revocation', 'packages', 'sha256'].includes(name)
-        ? undefined
-        : value,
-    )
-  const plain = () =>
-    serve(async (request, response) => {
-      const { method = 'GET', url = '', headers } = request
-      if (/release-files|registry-log/.test(url)) {
-        response.writeHead(404, { 'content-type': 'application/json' }).end('{"errors": ["not found"]}')
-        return
-      }
-      const { authorization = '', 'content-type': type } = headers
-      const answer = await fetch(server.url + url, {
-        method,
-        headers: { authorization, ...(type && { 'content-type': type }) },
-        ...(method !== 'GET' && { body: await text(request) }),
-      })
-      const body = await answer.text()
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-      response.end(body.startsWith('{') ? strip(body) : body)
+/** A server that answers as a real one does, but for what `edit` makes of it; 404 where that is nothing. */
+function passOn(server: { url: string }, edit: (text: string, path: string) => string | undefined) {
+  return serve(async (request, response) => {
+    const { method = 'GET', url = '', headers } = request
+    const { authorization = '', 'content-type': type } = headers
+    const answer = await fetch(server.url + url, {
+      method,
+      headers: { authorization, ...(type && { 'content-type': type }) },
+      ...(method !== 'GET' && { body: await text(request) }),
     })
+    const body = edit(await answer.text(), url)
+    const status = body === undefined ? 404 : answer.status
+    response.writeHead(status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(body)
+  })
+}
+
+withServer('a server that serves something else than was published', (server) => {
+  test('is found out, and that is no success', async () => {
+    const { name, owner } = await server.organization()
+    const { dist, keyFile } = await writeRelease({ platforms: ['linux_amd64'] })
+    const other = await serve((_request, response) => response.end('something else'))
+    const publishThrough = async (from: RegExp, to: string, ...more: string[]) => {
+      const { url } = await passOn(server, (body, path) =>
+        // What publishes stays as it is.
+        /registry\/v1|well-known/.test(path) ? body.replace(from, to) : body,
+      )
+      const args = ['provider', 'publish', dist, '--organization', name, '--key', keyFile, '--retries', '1']
+      const { code, stderr } = await callPlinth([...args, ...more], environmentOf({ url }, owner.token))
+      return `${code} ${stderr.split('\n').findLast((line) => line.startsWith('plinth: '))}`
+    }
+    const elsewhere = (what: string) => [new RegExp(`"${what}":"[^"]*"`), `"${what}":"${other.url}"`] as const
+    // The first is the one that uploads, after which archives are compared as well.
+    expect(await publishThrough(...elsewhere('download_url'))).toMatch(
+      /^1 .* its archive has SHA-256 \w{64}$/,
+    )
+    expect(await publishThrough(...elsewhere('shasums_url'))).toMatch(
+      /^1 .* its list of digests is another one$/,
+    )
+    expect(await publishThrough(...elsewhere('shasums_signature_url'))).toMatch(/^1 .* made its signature$/)
+    expect(await publishThrough(/"shasum":"\w/, '"shasum":"x')).toMatch(/^1 .* its SHA-256 is x/)
+    expect(await publishThrough(/"filename":"/, '"filename":"x-')).toMatch(/^1 .* its file is x-/)
+    expect(await publishThrough(/"version":"1.2.3","protocols"/, '"version":"1.2.4","protocols"')).toMatch(
+      /^6 .* the registry does not list it$/,
+    )
+    expect(await publishThrough(/"providers.v1"/, '"none"')).toMatch(/^1 .* where its providers are$/)
+  })
+})
+
+withServer('a server that has nothing of ours', (server) => {
+  const OURS = ['status', 'warnings', 'deprecation', 'revocation', 'packages', 'sha256']
 
   test('is published to all the same', async () => {
     const { name, owner } = await server.organization()
     const { dist, keyFile } = await writeRelease({ platforms: ['linux_amd64'] })
-    const { url } = await plain()
+    const { url } = await passOn(server, (body, path) => {
+      if (path.endsWith('/release-files')) return undefined
+      return JSON.stringify(JSON.parse(body), (key, value) => (OURS.includes(key) ? undefined : value))
+    })
     const call = async (...args: string[]) => {
       const { code, stdout } = await callPlinth(
         [...args, '--organization', name, '--json'],

@@ -4,7 +4,7 @@ import tls from 'node:tls'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { CliDirectory, THIS_PLATFORM } from '../cli/cli.ts'
 import { expectStatus, onEachDialect, type TestOrganization } from '../harness.ts'
-import { makeArchive, makeKey, publish, sha256 } from '../registry.ts'
+import { addKey, createProvider, makeArchive, makeKey, publish, sha256 } from '../registry.ts'
 import { testWithTerraform } from '../terraform.ts'
 import { testCertificates } from '../tls.ts'
 import { callPlinth, environmentOf, startPlinth } from './plinth.ts'
@@ -187,6 +187,27 @@ onEachDialect(
           )
         ).code,
       ).toBe(4)
+    })
+
+    test('needs no more than a token that may publish one provider, where that and its key are there', async () => {
+      const organization = await server.organization()
+      const { owner } = organization
+      const release = await writeRelease({ platforms: ['linux_amd64'] })
+      await addKey(organization, release.key)
+      const { id } = expectStatus(await owner.get(await createProvider(organization, 'demo')), 200).body.data
+      const limited = await owner.post(`/api/v2/users/${owner.id}/authentication-tokens`, {
+        data: {
+          type: 'authentication-tokens',
+          attributes: { description: 'pipeline' },
+          relationships: { 'registry-providers': { data: [{ id, type: 'registry-providers' }] } },
+        },
+      })
+      const { token } = expectStatus(limited, 201).body.data.attributes
+      const publishing = (dist: string) =>
+        callPlinth(argsOf(organization, dist), environmentOf(server, token))
+      expect((await publishing(release.dist)).code).toBe(0)
+      const other = await writeRelease({ name: 'other', platforms: ['linux_amd64'], key: release.key })
+      expect((await publishing(other.dist)).code).toBe(4)
     })
 
     test('shows where a request was wrong, as the server says it', async () => {
