@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { type Entries, makeSlug } from '../../test/slugs.ts'
-import { DocsError, readDocs, unpackDocs } from './provider-docs.ts'
+import { DocsError, readDocs, renderDoc, unpackDocs } from './provider-docs.ts'
 
 async function docs(entries: Entries) {
   const archive = await makeSlug(entries)
@@ -147,4 +147,32 @@ test('what cannot be read is refused, with its path', async () => {
   }
   const noTar = unpackDocs(Readable.from([Buffer.from('no archive')]), 10)
   await expect(noTar).rejects.toThrow(/not a gzipped archive/)
+})
+
+test('a page that takes too long is refused', async () => {
+  const files = new Map([['docs/index.md', Buffer.from('# Demo')]])
+  await expect(readDocs(files, 0)).rejects.toThrow(new DocsError('docs/index.md takes too long to read'))
+  expect(await readDocs(files)).toHaveLength(1)
+})
+
+test('links between pages lead to the addresses of these, however they are written', async () => {
+  const at = async (path: string, href: string) => {
+    const address = ({ category, slug }: { category: string; slug: string }) => `/${category}/${slug}`
+    return /href="([^"]*)"/.exec(await renderDoc({ path, content: `[x](${href})` }, { address }))?.[1]
+  }
+  const cases: [string, string, string | undefined][] = [
+    ['docs/resources/a.md', 'b.md', '/resources/b'],
+    ['docs/resources/a.md', './b', '/resources/b'],
+    ['docs/resources/a.md', '../data-sources/b.md?x=1#part', '/data-sources/b#doc-part'],
+    ['docs/resources/a.md', '../guides/first%20steps.md', '/guides/first steps'],
+    ['docs/resources/a.md', '../index', '/overview/index'],
+    ['docs/index.md', 'resources/a/', '/resources/a'],
+    ['website/docs/r/a.html.markdown', '../d/b.html', '/data-sources/b'],
+    ['docs/resources/a.md', '../../main.tf', undefined],
+    ['docs/resources/a.md', '../../../docs/resources/b.md', undefined],
+    ['docs/resources/a.md', '/docs/providers/demo/r/b.html', undefined],
+    ['docs/resources/a.md', '%ff.md', undefined],
+    ['docs/resources/a.md', '//evil.example/docs/index.md', undefined],
+  ]
+  for (const [path, href, address] of cases) expect([href, await at(path, href)]).toEqual([href, address])
 })

@@ -51,7 +51,7 @@ const MAX_BYTES = 32 * 2 ** 20
 const MAX_PAGES = 5_000
 
 /** Real pages take some milliseconds. */
-const MAX_RENDER_MS = 3_000
+const MAX_PARSE_MS = 2_000
 const MAX_FRONT_MATTER = 16_384
 
 /** Directories by the categories of their pages; the short names are those of the layout before `docs`. */
@@ -108,8 +108,11 @@ export async function unpackDocs(archive: Readable, size: number): Promise<DocFi
   return files
 }
 
-/** Reads pages, in the order in which they are shown. Throws `DocsError`, also when there are none. */
-export async function readDocs(files: DocFiles): Promise<DocPage[]> {
+/**
+ * Reads pages, in the order in which they are shown. Throws `DocsError`, also when there are none, or when one takes longer
+ * than `maxMs`: whoever asks for it later waits for it to be parsed again, and everybody else with them.
+ */
+export async function readDocs(files: DocFiles, maxMs = MAX_PARSE_MS): Promise<DocPage[]> {
   const root = [...files.keys()].some((path) => path.startsWith('docs/')) ? 'docs' : 'website/docs'
   const pages = new Map<string, DocPage>()
   for (const [path, bytes] of files) {
@@ -118,7 +121,9 @@ export async function readDocs(files: DocFiles): Promise<DocPage[]> {
     const key = `${page.category}/${page.slug}`
     const other = pages.get(key)
     if (other) throw new DocsError(`${path} and ${other.path} are the same page`)
+    const started = performance.now()
     pages.set(key, await readPage(path, page, bytes))
+    if (performance.now() - started > maxMs) throw new DocsError(`${path} takes too long to read`)
   }
   if (pages.size === 0)
     throw new DocsError('it has no pages; pack them as docs/index.md, docs/resources/NAME.md and so on')
@@ -147,7 +152,7 @@ export async function renderDoc(
 /** People write the name of the file, with and without its ending, or that of the page that is made of it. */
 function linkedPage(from: string, href: string) {
   const [path = ''] = href.split('?', 1)
-  if (path.startsWith('/') || !URL.canParse(path, 'https://docs.example')) return undefined
+  if (path.startsWith('/')) return undefined
   const target = posix.join(posix.dirname(from), safelyDecoded(path)).replace(/\/$/, '')
   return pageAt(target) ?? pageAt(`${target.replace(/\.html$/, '')}.md`)
 }
@@ -173,7 +178,7 @@ async function readPage(
 ): Promise<DocPage> {
   const { content, truncated } = readText(path, bytes)
   const { body, attributes } = await splitFrontMatter(path, content)
-  const { headings, text } = await readInTime(path, body)
+  const { headings, text } = await readMarkdown(body)
   const pageTitle = attributes['page_title'] ?? null
   return {
     category,
@@ -188,15 +193,6 @@ async function readPage(
     headings,
     text,
   }
-}
-
-/** Whoever asks for the page waits for it to be rendered, and everybody else with them. */
-async function readInTime(path: string, body: string) {
-  const started = performance.now()
-  await renderMarkdown(body)
-  const read = await readMarkdown(body)
-  if (performance.now() - started > MAX_RENDER_MS) throw new DocsError(`${path} takes too long to render`)
-  return read
 }
 
 /** As the public registry has it: only guides are called what they say. */
