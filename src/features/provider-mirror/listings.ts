@@ -37,7 +37,9 @@ export async function getListing(
   } catch (error) {
     if (!known?.listing || !(error instanceof OutsideError)) throw failureOf(error, address)
     ctx.metrics.mirrorAsked('versions', 'stale')
-    ctx.log.warn({ err: error }, `the last known versions of ${spell(address)} are served`)
+    // An upstream that is away comes back; one that says what cannot be needs somebody.
+    const level = error.failure === 'refused' ? 'error' : 'warn'
+    ctx.log[level]({ err: error }, `the last known versions of ${spell(address)} are served`)
   }
   return listingOf(await store.findProvider(ctx.db, organizationId, address))
 }

@@ -10,6 +10,7 @@ import { makeKey, publish, sha256 } from '../../../test/registry.ts'
 import { document } from '../../../test/resources.ts'
 
 const HOST = 'registry.example.test'
+const METRICS_TOKEN = 'a-token-for-the-metrics'
 
 const upstream = new TestServer('sqlite')
 await upstream.start()
@@ -230,6 +231,29 @@ onEachDialect(
       expect((await owner.get(`${settingsOf(organization)}/providers`)).body.data).toHaveLength(1)
     })
 
+    test('counts what it is asked for, and how it answers', async () => {
+      const organization = await server.organization()
+      const { owner } = organization
+      await allow(organization, `${HOST}/acme/*`)
+      const counted = async (what: string, outcome: string) => {
+        const { text } = await server.as(METRICS_TOKEN).get('/metrics')
+        const name = `plinth_mirror_requests_total{what="${what}",outcome="${outcome}"} `
+        return Number(text.split(name)[1]?.split('\n')[0] ?? 0)
+      }
+      const kinds = ['versions', 'release', 'archive']
+      const all = (outcome: string) => Promise.all(kinds.map((what) => counted(what, outcome)))
+      const [fetchedBefore, keptBefore] = [await all('fetched'), await all('kept')]
+      for (let time = 0; time < 2; time += 1) {
+        expectStatus(await owner.get(`${index(organization)}/index.json`), 200)
+        const { archives } = expectStatus(await owner.get(`${index(organization)}/1.0.0.json`), 200).body
+        await fetched(archives.linux_amd64.url)
+      }
+      const more = (now: number[], before: number[]) => now.map((count, at) => count - (before[at] ?? 0))
+      expect(more(await all('fetched'), fetchedBefore)).toEqual([1, 1, 1])
+      // To verify a version, the list of versions is looked at as well.
+      expect(more(await all('kept'), keptBefore)).toEqual([2, 1, 1])
+    })
+
     test('comes in pages', async () => {
       const organization = await server.organization()
       const { owner } = organization
@@ -304,6 +328,7 @@ onEachDialect(
   },
   {
     PLINTH_MIRROR_UPSTREAMS: `${HOST}=${upstream.url}/api/registry/v1/providers/`,
+    PLINTH_METRICS_TOKEN: METRICS_TOKEN,
     PLINTH_MIRROR_TOKENS: `${HOST}=${acme.owner.token}`,
   },
 )
