@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { CliError } from './errors.ts'
 import type { Io } from './io.ts'
+import { readOrigin } from './origin.ts'
 
 /** Where a server is, and who is calling. */
 export interface Connection {
@@ -25,7 +26,11 @@ export async function connectionOf(options: ConnectionOptions, io: Io): Promise<
 
 async function serverOf({ server }: ConnectionOptions, { env }: Io): Promise<URL> {
   const named =
-    server || env['PLINTH_SERVER'] || env['TFE_ADDRESS'] || env['TFE_HOSTNAME'] || (await origin())
+    server ||
+    env['PLINTH_SERVER'] ||
+    env['TFE_ADDRESS'] ||
+    env['TFE_HOSTNAME'] ||
+    (await readOrigin())?.server
   if (!named) {
     throw new CliError('usage', 'no server is named', {
       advice: 'Add --server https://plinth.example.com, or set PLINTH_SERVER.',
@@ -39,13 +44,6 @@ async function serverOf({ server }: ConnectionOptions, { env }: Io): Promise<URL
     })
   }
   return new URL(url.origin)
-}
-
-/** The address in the package.json of a program that a server packed. */
-async function origin(): Promise<string | undefined> {
-  const file = await readFile(join(import.meta.dirname, '../../package.json'), 'utf8').catch(() => '{}')
-  const { plinth } = JSON.parse(file) as { plinth?: { server?: string } }
-  return plinth?.server
 }
 
 /** The organization that the options or the environment name. */

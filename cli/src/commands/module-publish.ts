@@ -7,7 +7,7 @@ import { type ModulePublication, publishModule } from '../module/publish.ts'
 import type { Observer } from '../observer.ts'
 import { FindingsError } from '../release/findings-error.ts'
 import type { Finding } from '../release/release.ts'
-import { openSession, type SessionOptions } from './session.ts'
+import { openSession, type SessionOptions, tellOfNewer } from './session.ts'
 
 export interface ModulePublishOptions extends SessionOptions {
   name?: string
@@ -44,6 +44,7 @@ export async function modulePublish(
   if (!session) return { ...result, publication: undefined }
   for (const finding of findings) observe({ type: 'finding', finding })
   const { client, organization } = session
+  await tellOfNewer(client, observe)
   const commit = options.commit || io.env['GITHUB_SHA'] || io.env['CI_COMMIT_SHA']
   const publication = await publishModule(client, { organization, ...named }, bytes, commit, observe)
   return { ...result, publication }

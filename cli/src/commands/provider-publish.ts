@@ -6,7 +6,7 @@ import { type Publication, publish } from '../publish/publish.ts'
 import { FindingsError } from '../release/findings-error.ts'
 import { type InspectOptions, inspectRelease } from '../release/inspect.ts'
 import type { Finding, Release } from '../release/release.ts'
-import { openSession, type SessionOptions } from './session.ts'
+import { openSession, type SessionOptions, tellOfNewer } from './session.ts'
 
 export interface ProviderPublishOptions extends SessionOptions, InspectOptions {
   dryRun?: boolean
@@ -43,6 +43,7 @@ export async function providerPublish(
     }
   }
   const { client, organization } = target
+  await tellOfNewer(client, observe)
   const { parallel, download } = options
   const publication = await publish(client, release, { organization, parallel, downloads: download }, observe)
   return { release, findings, publication }

@@ -43,13 +43,20 @@ withServer('GET /cli.tgz', (server) => {
     const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
     const { dist, keyFile } = await writeRelease({ platforms: ['linux_amd64'] })
     const { PLINTH_SERVER: _, ...environment } = environmentOf(server, organization.owner.token)
-    const { code, stdout } = await startPlinth(
-      ['provider', 'publish', dist, '--organization', organization.name, '--key', keyFile],
-      environment,
-      join(installed, bin.plinth),
-    ).result
+    const args = ['provider', 'publish', dist, '--organization', organization.name, '--key', keyFile]
+    const publishing = () => startPlinth(args, environment, join(installed, bin.plinth)).result
+    const { code, stdout, stderr } = await publishing()
     expect(stdout).toContain(`Published ${new URL(server.url).host}/${organization.name}/demo 1.2.3`)
+    expect(stderr).not.toContain('/cli.tgz')
     expect(code).toBe(0)
+
+    // What npx keeps after the server was upgraded.
+    const manifest = join(installed, 'package.json')
+    const { build } = JSON.parse(readFileSync(manifest, 'utf8')).plinth
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(build, '0'.repeat(16)))
+    const kept = await publishing()
+    expect(kept.stderr).toContain(`get it by: npx --yes ${server.url}/cli.tgz?${build}\n`)
+    expect(kept.code).toBe(0)
   })
 
   test('names every package that it needs, and the server that it came from', async () => {
@@ -59,7 +66,7 @@ withServer('GET /cli.tgz', (server) => {
     expect(manifest).toMatchObject({
       bin: { plinth: 'cli/src/main.js' },
       dependencies,
-      plinth: { server: server.url },
+      plinth: { server: server.url, build: expect.stringMatching(/^[0-9a-f]{16}$/) },
     })
     const imported = [...files.values()].flatMap((code) =>
       [...code.matchAll(/(?:\bfrom |\bimport\()'([^.'][^']*)'/g)].map(([, specifier]) => specifier),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, posix } from 'node:path'
@@ -5,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
+import type { Packed } from './packing.ts'
 
 // What `packing.ts` runs beside the requests: the compiler that strips types takes 20 MB, which end with the thread.
 
@@ -20,16 +22,23 @@ const SPECIFIER = /(?<=\b(?:from |import )'|\bimport\(')(\.[^']*)\.ts(?=')/g
 parentPort?.postMessage(await packProgram(workerData as string))
 
 /** The program with all that it imports of ours, as npm installs it. */
-async function packProgram(server: string): Promise<Uint8Array> {
+async function packProgram(server: string): Promise<Packed> {
+  const files = new Map([['LICENSE', read('LICENSE')]])
+  for (const [path, code] of listModules()) files.set(toJs(path), code.replace(SPECIFIER, '$1.js'))
+  const manifest = readManifest()
+  const build = createHash('sha256')
+    .update(JSON.stringify([server, manifest, ...files]))
+    .digest('hex')
+    .slice(0, 16)
+  // Where the program looks for a server when nobody names one, and by which it knows whether it is still the same.
+  files.set('package.json', `${JSON.stringify({ ...manifest, plinth: { server, build } }, null, 2)}\n`)
+
   const tar = pack()
-  const add = (path: string, text: string) => {
+  for (const [path, text] of files) {
     tar.entry({ name: `package/${path}`, mode: path === toJs(START) ? 0o755 : 0o644, mtime: MTIME }, text)
   }
-  add('package.json', manifestOf(server))
-  add('LICENSE', read('LICENSE'))
-  for (const [path, code] of listModules()) add(toJs(path), code.replace(SPECIFIER, '$1.js'))
   tar.finalize()
-  return buffer(tar.pipe(createGzip({ level: 9 })))
+  return { bytes: await buffer(tar.pipe(createGzip({ level: 9 }))), build }
 }
 
 /** The modules that the program reaches when it runs, as JavaScript, in an order that is always the same. */
@@ -46,14 +55,11 @@ function listModules(): [path: string, code: string][] {
   return [...modules].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-function manifestOf(server: string): string {
+function readManifest() {
   const { name, version, description, license, type, engines, dependencies } = JSON.parse(
     read('cli/package.json'),
   )
-  const bin = { plinth: toJs(START) }
-  // Where the program looks for a server when nobody names one.
-  const plinth = { server }
-  return `${JSON.stringify({ name, version, description, license, type, engines, bin, dependencies, plinth }, null, 2)}\n`
+  return { name, version, description, license, type, engines, dependencies, bin: { plinth: toJs(START) } }
 }
 
 function read(path: string): string {

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { documents } from '../../http/operation.ts'
 import type { Routes } from '../../http/routes.ts'
 import { answerFile, NOTHING } from '../../http/shown.ts'
-import { packClient } from './packing.ts'
+import { type Packed, packClient } from './packing.ts'
 
 const doc = documents('Client command', 'The command `plinth`, which publishes what the registry serves.')
 
@@ -15,24 +14,22 @@ const DOWNLOAD = doc('downloadClient', 'Download the client command as an npm pa
 })
 
 export const routes: Routes = (app) => {
-  let packed: Promise<{ bytes: Buffer; etag: string }> | undefined
+  let packed: Promise<Packed> | undefined
 
   /** Packed when it is first asked for, and again only if that failed. */
   const clientFor = (server: string) => {
-    packed ??= packClient(server).then(
-      (bytes) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }),
-      (error: unknown) => {
-        packed = undefined
-        throw error
-      },
-    )
+    packed ??= packClient(server).catch((error: unknown) => {
+      packed = undefined
+      throw error
+    })
     return packed
   }
 
   app.get('/cli.tgz', { config: { public: true, doc: DOWNLOAD } }, async ({ ctx, headers }, reply) => {
-    const { bytes, etag } = await clientFor(ctx.baseUrl)
+    const { bytes, build } = await clientFor(ctx.baseUrl)
+    const etag = `"${build}"`
     reply.headers({ etag, 'cache-control': 'no-cache' })
     if (headers['if-none-match'] === etag) return reply.code(304).send()
-    return reply.type('application/gzip').send(bytes)
+    return reply.type('application/gzip').send(Buffer.from(bytes))
   })
 }
