@@ -17,6 +17,7 @@ import { FileBlobStore } from '../blobs/file.ts'
 import { SealedBlobs } from '../blobs/sealed.ts'
 import { readVaultKeys } from '../config/secrets.ts'
 import { SEALED_COLUMNS } from '../db/sealed.ts'
+import { verifyExport } from '../lib/registry-log.ts'
 import { Vault, VaultError } from '../lib/vault.ts'
 import { rotate } from './rotation.ts'
 
@@ -139,6 +140,11 @@ describe.each(DIALECTS)('the secret key on %s', (dialect) => {
     expect((await filled.continue()).status).toBe(200)
     await server.restart(AFTER)
     await filled.check()
+    // The key of the log signs on.
+    await addKey(organization, await makeKey())
+    const log = await organization.owner.get(`${organization.path}/registry-log/export`)
+    const { verdict } = await verifyExport(log.text.split('\n'))
+    expect(verdict).toMatchObject({ ok: true, head: { sequence: 2 } })
     expect((await filled.continue()).status).toBe(404)
   })
 
