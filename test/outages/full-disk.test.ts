@@ -28,12 +28,18 @@ import {
 } from '../registry.ts'
 import { document, newWorkspace } from '../resources.ts'
 import { announceState, lock, rawState } from '../states.ts'
+import { UpstreamRegistry } from '../upstream.ts'
 import { NEEDS_MOUNT, SmallDisk } from './small-disk.ts'
 
 const MEGABYTES = { sqlite: 16, postgres: 40 }
 
 /** More than fits into what a database has left over in pages that it has already. */
 const WRITES = 60
+
+/** A registry whose providers are mirrored. */
+const HOST = 'registry.example.test'
+const registry = new UpstreamRegistry()
+await registry.start()
 
 const canMount = SmallDisk.isPossible()
 
@@ -61,6 +67,7 @@ async function fillAndRecover(server: TestServer, disk: SmallDisk): Promise<void
   const whole = await publish(organization, 'whole', '1.0.0')
   const before = await prepareUploads(organization)
   const state = await prepareState(organization)
+  const mirrored = await prepareMirror(organization)
   const staging = join(disk.path, 'data', 'blobs', '.staging')
   const staged = () => readdirSync(staging).flatMap((name) => readdirSync(join(staging, name)))
 
@@ -69,6 +76,7 @@ async function fillAndRecover(server: TestServer, disk: SmallDisk): Promise<void
   expectFull(await put(before.shasumsLink, before.shasums))
   expectFull(await put(state.link, state.raw))
   expect(await state.status()).toBe('pending')
+  expectFull(await owner.get(mirrored))
   expect(staged()).toEqual([])
   const answers = await Promise.all(writes(owner, organizationPath))
   const refused = answers.filter(({ status }) => status !== 201)
@@ -89,6 +97,7 @@ async function fillAndRecover(server: TestServer, disk: SmallDisk): Promise<void
   expect((await put(before.shasumsLink, before.shasums)).status).toBe(200)
   expect((await put(state.link, state.raw)).status).toBe(200)
   expect(await state.status()).toBe('finalized')
+  expect((await owner.get(mirrored)).status).toBe(200)
   const later = await Promise.all(writes(owner, organizationPath))
   expect(new Set(later.map(({ status }) => status))).toEqual(new Set([201]))
   const names = await listNames(owner, organizationPath)
@@ -100,7 +109,8 @@ async function openOnSmallDisk(dialect: Dialect) {
   const disk = new SmallDisk(MEGABYTES[dialect])
   const cluster = dialect === 'postgres' ? await PostgresCluster.create() : undefined
   const database = cluster && { PLINTH_DATABASE_URL: await createDatabaseOn(disk, cluster) }
-  const server = new TestServer(dialect, { PLINTH_DATA_DIR: join(disk.path, 'data'), ...database })
+  const mirror = { PLINTH_MIRROR_UPSTREAMS: `${HOST}=${registry.url}` }
+  const server = new TestServer(dialect, { PLINTH_DATA_DIR: join(disk.path, 'data'), ...mirror, ...database })
   await server.start()
   const close = async () => {
     await server.stop()
@@ -146,6 +156,15 @@ async function prepareState({ owner, path }: TestOrganization) {
   const { id, attributes } = expectStatus(await announceState(owner, workspace.id, raw), 201).body.data
   const status = async () => (await owner.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status
   return { raw, status, link: attributes['hosted-state-upload-url'] as string }
+}
+
+/** Where an archive is that was verified, and has still to be fetched. */
+async function prepareMirror({ owner, path, name }: TestOrganization): Promise<string> {
+  await registry.release('demo', '1.0.0', await makeKey(), { platforms: ['linux_amd64'] })
+  const settings = document('provider-mirrors', { 'allowed-providers': [`${HOST}/acme/demo`] })
+  expectStatus(await owner.patch(`${path}/provider-mirror`, settings), 200)
+  const { archives } = expectStatus(await owner.get(`/mirror/${name}/${HOST}/acme/demo/1.0.0.json`), 200).body
+  return archives.linux_amd64.url
 }
 
 /** Text that does not compress, so that it needs room. */
