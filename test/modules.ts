@@ -5,8 +5,13 @@ import { type Entries, makeSlug } from './slugs.ts'
 
 /** A module that does something. */
 export const MODULE = {
-  'main.tf':
-    'variable "name" {\n  type = string\n}\noutput "greeting" {\n  value = "Hello, ${var.name}!"\n}\n',
+  'main.tf': `variable "name" {
+  type = string
+}
+output "greeting" {
+  value = "Hello, \${var.name}!"
+}
+`,
 }
 
 /** Makes a private module for `aws`; returns its API path. */
