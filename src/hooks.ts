@@ -9,13 +9,13 @@ import { acceptInvitations, addFounder, leaveOwners } from './features/organizat
 import * as organizations from './features/organizations/service.ts'
 import { onChange as onChangePassword } from './features/passwords/service.ts'
 import { createDefault as createDefaultProject } from './features/projects/service.ts'
+import { removeFilesOf as removeMirrorFilesOf } from './features/provider-mirror/service.ts'
 import { noteEnd as noteEndOfRegistryLog } from './features/registry-log/service.ts'
 import { removeAll as removeModuleVersions } from './features/registry-module-versions/service.ts'
 import {
   onRemove as onRemoveModule,
   removeFilesOf as removeModuleFilesOf,
 } from './features/registry-modules/service.ts'
-import { removeFilesOf as removeMirrorFilesOf } from './features/provider-mirror/service.ts'
 import { removeAll as removeProviderVersions } from './features/registry-provider-versions/service.ts'
 import { onRemove as onRemoveProvider, removeFilesOf } from './features/registry-providers/service.ts'
 import * as runEvents from './features/run-events/service.ts'

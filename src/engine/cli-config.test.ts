@@ -1,4 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -68,4 +70,29 @@ test('a run that is kept to the list has what is on it, what the operator keeps,
       `exclude = [${kept},${own}] } }`,
     ].join(' '),
   )
+})
+
+test('a server without TLS is described by what it says of itself, if that is not too much', async () => {
+  let services = JSON.stringify({
+    'providers.v1': '/p/',
+    'login.v1': {},
+    'odd "name"': '/o/',
+    'tfe.v2': 'api/',
+  })
+  const server = createServer((_request, response) => void response.end(services))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close().closeAllConnections())
+  const { port } = server.address() as AddressInfo
+  const serverUrl = `http://127.0.0.1:${port}`
+  const describe = async () => {
+    const none = { mirror: undefined, providersDir: undefined, bundled: undefined }
+    const text = await makeCliConfig({ serverUrl, token: 'secret', plugins: '/plugins', ...none })
+    return text.match(/^ {4}".*$/gm)
+  }
+  expect(await describe()).toEqual([
+    `    "providers.v1" = "${serverUrl}/p/"`,
+    `    "tfe.v2" = "${serverUrl}/.well-known/api/"`,
+  ])
+  services = JSON.stringify({ 'providers.v1': `/${'p'.repeat(2 ** 20)}/` })
+  expect(await describe()).toBeNull()
 })

@@ -7,6 +7,8 @@ import { quoteHcl } from './hcl.ts'
 /** How long a host's description of its services is waited for. */
 const DISCOVERY_MS = 5_000
 
+const MAX_DISCOVERY_BYTES = 1 << 20
+
 export interface CliSettings {
   serverUrl: string
   token: string
@@ -70,14 +72,28 @@ function describeHost(host: string, services: Record<string, string>): string {
 async function discover(origin: string): Promise<Record<string, string> | undefined> {
   const address = new URL('/.well-known/terraform.json', origin)
   const services = await fetch(address, { signal: AbortSignal.timeout(DISCOVERY_MS) })
-    .then((response) => (response.ok ? response.json() : undefined))
+    .then((response) => (response.ok ? readServices(response) : undefined))
     .catch(() => undefined)
   if (typeof services !== 'object' || services === null) return undefined
   const addresses = Object.entries(services).flatMap(([name, path]) => {
     const url = typeof path === 'string' ? URL.parse(path, address.href) : null
-    return url ? [[name, url.href] as const] : []
+    return url && SERVICE.test(name) ? [[name, url.href] as const] : []
   })
   return Object.fromEntries(addresses)
+}
+
+const SERVICE = /^[a-z0-9-]+\.v[0-9.]+$/
+
+/** Whoever keeps a list of an organization chooses the hosts that are asked. */
+async function readServices({ body }: Response): Promise<unknown> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body ?? []) {
+    size += piece.length
+    if (size > MAX_DISCOVERY_BYTES) return undefined
+    pieces.push(piece)
+  }
+  return JSON.parse(Buffer.concat(pieces).toString('utf8'))
 }
 
 /**

@@ -1,5 +1,5 @@
-import { changesRows } from '../db/queries.ts'
 import type { Insertable, Selectable } from 'kysely'
+import { changesRows } from '../db/queries.ts'
 import type { Db } from '../db/transaction.ts'
 import type { JobTable } from './table.ts'
 
@@ -41,11 +41,9 @@ export function claim(db: Db, names: readonly string[], now: string): Promise<Jo
 
 /** Whether this claim still holds the job; `attempts` tells it from a later claim after the lease ran out. */
 export async function extend(db: Db, { id, attempts }: JobRow, leaseEnd: string): Promise<boolean> {
-  return changesRows(db
-    .updateTable('jobs')
-    .set({ runAt: leaseEnd })
-    .where('id', '=', id)
-    .where('attempts', '=', attempts))
+  return changesRows(
+    db.updateTable('jobs').set({ runAt: leaseEnd }).where('id', '=', id).where('attempts', '=', attempts),
+  )
 }
 
 /** Puts a job back, to be claimed from `runAt` on. */

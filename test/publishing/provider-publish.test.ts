@@ -231,6 +231,15 @@ onEachDialect(
       const unknown = await callJson(organization, release.dist)
       expect(unknown.code).toBe(3)
       expect(unknown.body.error.advice).toContain('--key public.asc')
+      // The registry has it under this id only.
+      const [keyId, otherId] = [release.key.keyId, (await makeKey()).keyId]
+      await addKey(organization, release.key)
+      expect((await callJson(organization, release.dist, '--key', otherId)).code).toBe(3)
+      expect((await callJson(organization, release.dist, '--key', keyId.toLowerCase())).code).toBe(0)
+      release.write(`${release.prefix}_SHA256SUMS.sig`, await release.key.sign(Buffer.from('else')))
+      const unfit = await callJson(organization, release.dist)
+      expect(unfit.code).toBe(3)
+      expect(unfit.body.error.message).toContain('the signature does not fit the list of digests')
       // The key of another release does not fit.
       release.write('../other.asc', (await makeKey()).armor)
       const other = await callJson(organization, release.dist, '--key', join(release.dist, '../other.asc'))

@@ -1,4 +1,4 @@
-import { isIssuedBy, verifySignature } from '../../../src/lib/openpgp.ts'
+import { isIssuedBy, readIssuers, verifySignature } from '../../../src/lib/openpgp.ts'
 import type { Client, Resource } from '../api/client.ts'
 import { CliError } from '../errors.ts'
 import type { Observer } from '../observer.ts'
@@ -33,24 +33,29 @@ async function findRegistered(
   registered: readonly Resource[],
   release: Release,
 ): Promise<string | undefined> {
-  const { signature, shasums, key, keyId: asked } = release
+  const { signature, key, keyId: asked } = release
+  // What is asked for may be the part of a key that signs.
+  const isAsked = asked && (await readIssuers(signature.bytes)).some((id) => asked.endsWith(id))
   for (const { attributes } of registered) {
     const keyId = String(attributes['key-id']).toUpperCase()
+    const armor = String(attributes['ascii-armor'])
     if (key) {
       if (key.keyId === keyId) return keyId
-    } else if (await isIssuedBy(signature.bytes, String(attributes['ascii-armor'])).catch(() => false)) {
-      if (asked && !asked.endsWith(keyId)) continue
-      await verifySignature(shasums.bytes, signature.bytes, String(attributes['ascii-armor'])).catch(
-        (error: Error) => {
-          throw new CliError('release', `the signature does not fit the list of digests: ${error.message}`, {
-            advice: `Sign it again: gpg --detach-sign ${shasums.filename}`,
-          })
-        },
-      )
+    } else if (await isIssuedBy(signature.bytes, armor).catch(() => false)) {
+      if (asked && !isAsked && !asked.endsWith(keyId)) continue
+      await requireGood(release, armor)
       return keyId
     }
   }
   return undefined
+}
+
+async function requireGood({ shasums, signature }: Release, armor: string): Promise<void> {
+  await verifySignature(shasums.bytes, signature.bytes, armor).catch((error: Error) => {
+    throw new CliError('release', `the signature does not fit the list of digests: ${error.message}`, {
+      advice: `Sign it again: gpg --detach-sign ${shasums.filename}`,
+    })
+  })
 }
 
 function unknownKey(registered: readonly Resource[], organization: string, { keyId }: Release): CliError {

@@ -67,7 +67,8 @@ async function ensurePlatform(
   const existing = platforms.find(same)
   if (existing) return requireSame(release, archive, existing)
   try {
-    return await client.post(`${version}/platforms`, 'registry-provider-platforms', {
+    // As the public documentation spells the type.
+    return await client.post(`${version}/platforms`, 'registry-provider-version-platforms', {
       os,
       arch,
       shasum,
