@@ -173,6 +173,7 @@ onEachDialect(
         recordsOf(await listed(owner, path, query)).map(({ subject }) => `${subject.kind} ${subject['name']}`)
       const [module, provider] = ['module-version network', 'provider-version demo']
       expect(await found('?filter[provider]=demo')).toEqual([provider])
+      expect(await found('?filter[provider]=DEMO')).toEqual([provider])
       expect(await found('?filter[provider]=network')).toEqual([])
       expect(await found('?filter[module]=network')).toEqual([module])
       expect(await found('?filter[module]=network/aws')).toEqual([module])

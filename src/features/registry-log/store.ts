@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { paginate } from '../../db/queries.ts'
+import { paginate, sameText } from '../../db/queries.ts'
 import type { Db } from '../../db/transaction.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { LogHead } from '../../lib/registry-log.ts'
@@ -20,14 +20,18 @@ const NAMED = {
   organization: { table: 'organizations', column: 'name' },
 } as const
 
-/** Newest first; of everything unless some things are `wanted`. */
+/** Newest first; of everything unless some things are `wanted`, by names in any case. */
 export function list(db: Db, organizationId: string, wanted: readonly Wanted[], page: PageRequest) {
   let records = db.selectFrom('registryLogRecords').selectAll().where('organizationId', '=', organizationId)
   if (wanted.length > 0)
     records = records.where((eb) =>
       eb.or(
         wanted.map(({ kind, name, system }) =>
-          eb.and({ kind, name, ...(system !== undefined && { system }) }),
+          eb.and([
+            eb('kind', '=', kind),
+            sameText(eb, 'name', name),
+            ...(system === undefined ? [] : [eb('system', '=', system)]),
+          ]),
         ),
       ),
     )

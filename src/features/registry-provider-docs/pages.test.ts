@@ -49,6 +49,7 @@ onEachDialect('pages of documentation', (server) => {
     const page = expectStatus(await visitor.get(`${start}/resources/thing`), 200)
     expect(page.text).toContain('<article>\n<h2 id="doc-thing">Thing</h2>\n<p class="warning">Careful.</p>')
     expect(linksIn(page)).toContain(`${start}/overview/index`)
+    expect(page.text).toContain(`<a href="${start}/resources/thing" aria-current="page">thing</a>`)
     for (const href of linksIn(page)) expect((await visitor.get(href ?? '')).status).toBe(200)
     expect((await visitor.get(start)).text).toBe(home.text)
     expect((await visitor.get(start.replace('1.0.0', 'latest'))).text).toBe(home.text)
@@ -57,7 +58,7 @@ onEachDialect('pages of documentation', (server) => {
   test('are searched without a script', async () => {
     const { visitor, start } = await documented(server)
     const found = expectStatus(await visitor.get(`${start}?q=thing`), 200)
-    expect(found.text).toContain('<p role="status">1 pages with “thing”.</p>')
+    expect(found.text).toContain('<p role="status">1 page with “thing”.</p>')
     expect(linksIn(found)).toEqual([start, `${start}/resources/thing`])
     expect(found.text).toContain('A &#34;&#60;b&#62;thing&#60;/b&#62;&#34;.')
     const hostile = expectStatus(await visitor.get(`${start}?q=${encodeURIComponent('"><script>x')}`), 200)

@@ -16,7 +16,7 @@ const HEADINGS: Record<DocCategory, string> = {
 
 /** The start of the documentation of a version, and each of its pages: what it says, then what else there is. */
 export function docPage(browsed: Browsed, address: (page: ListedPage) => string, home: string): Page {
-  const { version, shown, pages } = browsed
+  const { version, shown } = browsed
   const called = `${version.provider.name} ${version.version}`
   return {
     title: shown ? `${nameOf(shown)} – ${called}` : called,
@@ -29,7 +29,7 @@ ${
 ${new Html(shown.html)}${shown.truncated ? html`<p role="note">The rest of this page was too long to be kept.</p>` : ''}
 </article>`
 }
-${navigation(pages, address)}`,
+${navigation(browsed, address)}`,
   }
 }
 
@@ -42,8 +42,8 @@ export function foundPage(
 ): Page {
   const called = `${version.provider.name} ${version.version}`
   const { q, items, totalCount } = found
-  const shown =
-    items.length < totalCount ? `The first ${items.length} of ${totalCount} pages` : `${totalCount} pages`
+  const pages = totalCount === 1 ? '1 page' : `${totalCount} pages`
+  const shown = items.length < totalCount ? `The first ${items.length} of ${pages}` : pages
   return {
     title: `Search in ${called}`,
     wide: true,
@@ -68,7 +68,7 @@ function searchForm(home: string, q: string): Html {
 </form>`
 }
 
-function navigation(pages: readonly ListedPage[], address: (page: ListedPage) => string): Html {
+function navigation({ pages, shown }: Browsed, address: (page: ListedPage) => string): Html {
   if (pages.length === 0) return html`<p>This version has no documentation.</p>`
   const byCategory = Map.groupBy(pages, ({ category }) => category)
   return html`<nav aria-label="Pages">
@@ -79,7 +79,8 @@ ${DOC_CATEGORIES.map((category) => {
     : html`<h2>${HEADINGS[category]}</h2>
 <ul>
 ${listed.map(
-  (page) => html`<li><a href="${address(page)}">${nameOf(page)}</a></li>
+  (page) =>
+    html`<li><a href="${address(page)}"${page.id === shown?.id ? html` aria-current="page"` : ''}>${nameOf(page)}</a></li>
 `,
 )}</ul>
 `
