@@ -54,9 +54,9 @@ export class UpstreamRegistry {
     return release
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
+  /** Has a version no more. */
+  withdraw(name: string, version: string): void {
+    this.#releases.delete(`${name}/${version}`)
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): ServerResponse {

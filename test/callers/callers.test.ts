@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { CALLERS, type Caller } from '../../src/auth/callers.ts'
 import type { OpenApi, OpenApiOperation } from '../../src/lib/openapi.ts'
 import { type Client, DIALECTS, onEachDialect } from '../harness.ts'
+import { MIRROR } from '../mirrors.ts'
 import { committedDocument } from '../openapi.ts'
 import { newWorkspace } from '../resources.ts'
 import { makeBody, STATE } from './bodies.ts'
 import { Cast, type Role, rolesFor } from './cast.ts'
-import { MIRROR } from './mirror.ts'
 import { makeObject, type Params } from './objects.ts'
 
 interface Call {

@@ -1,18 +1,8 @@
 import { expectStatus, unique } from '../harness.ts'
-import { makeKey } from '../registry.ts'
+import { HOST, key, registry } from '../mirrors.ts'
 import { document } from '../resources.ts'
-import { UpstreamRegistry } from '../upstream.ts'
 import type { Cast } from './cast.ts'
 import type { Params } from './objects.ts'
-
-const HOST = 'registry.example.test'
-
-const registry = new UpstreamRegistry()
-await registry.start()
-const key = await makeKey()
-
-/** How a server asks the registry whose providers are mirrored. */
-export const MIRROR = { PLINTH_MIRROR_UPSTREAMS: `${HOST}=${registry.url}` }
 
 /** A provider of another registry, which the organization may mirror. */
 export async function newMirrored({ organization }: Cast): Promise<Params> {

@@ -28,7 +28,7 @@ export async function getListing(
   const known = await store.findProvider(ctx.db, organizationId, address)
   if (known?.listing && !isDue(known, ctx.now())) {
     ctx.metrics.mirrorAsked('versions', isStale(known) ? 'stale' : 'kept')
-    return listingOf(known)
+    return listingOf(ctx, known)
   }
   try {
     await attempt(ctx, { what: 'versions', organizationId, address }, signal, (ending) =>
@@ -41,7 +41,7 @@ export async function getListing(
     const level = error.failure === 'refused' ? 'error' : 'warn'
     ctx.log[level]({ err: error }, `the last known versions of ${spell(address)} are served`)
   }
-  return listingOf(await store.findProvider(ctx.db, organizationId, address))
+  return listingOf(ctx, await store.findProvider(ctx.db, organizationId, address))
 }
 
 async function refresh(
@@ -71,9 +71,21 @@ function isStale({ askedAt, listedAt }: MirroredProvider): boolean {
   return askedAt !== listedAt
 }
 
-function listingOf(provider: MirroredProvider | undefined): Listing {
-  const { versions, warnings }: Listing = JSON.parse(provider?.listing ?? '{"versions":[],"warnings":[]}')
-  if (!provider || !isStale(provider)) return { versions, warnings }
-  const stale = `The mirror cannot ask ${provider.hostname} now; these are the versions of ${provider.listedAt}.`
-  return { versions, warnings: [...warnings, stale] }
+/** What the upstream told last, and what is kept of versions that it has withdrawn: lock files may name them. */
+async function listingOf(ctx: Ctx, provider: MirroredProvider | undefined): Promise<Listing> {
+  if (!provider?.listing) return { versions: [], warnings: [] }
+  const { versions, warnings }: Listing = JSON.parse(provider.listing)
+  const told = new Set(versions.map(({ version }) => version))
+  const kept = Map.groupBy(await store.listKeptOf(ctx.db, provider.id), ({ version }) => version)
+  for (const [version, platforms] of kept) {
+    if (told.has(version)) continue
+    const protocols = JSON.parse(platforms[0]?.protocols ?? '[]')
+    versions.push({ version, protocols, platforms: platforms.map(({ os, arch }) => ({ os, arch })) })
+  }
+  if (isStale(provider)) {
+    warnings.push(
+      `The mirror cannot ask ${provider.hostname} now; these are the versions of ${provider.listedAt}.`,
+    )
+  }
+  return { versions, warnings }
 }

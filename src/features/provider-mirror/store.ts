@@ -142,6 +142,19 @@ function packages(db: Db) {
     ])
 }
 
+/** What is kept of a provider: each platform, with its version. */
+export function listKeptOf(db: Db, providerId: string) {
+  return db
+    .selectFrom('mirroredVersions as version')
+    .innerJoin('mirroredPackages as package', 'package.versionId', 'version.id')
+    .select(['version.version', 'version.protocols', 'package.os', 'package.arch'])
+    .where('version.providerId', '=', providerId)
+    .where('package.archiveBlob', 'is not', null)
+    .orderBy('version.createdAt')
+    .orderBy('version.id')
+    .execute()
+}
+
 /** A platform, with what it is of. */
 export function findPackage(db: Db, id: string) {
   return packages(db).where('package.id', '=', id).executeTakeFirst()
