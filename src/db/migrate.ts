@@ -1,45 +1,31 @@
 import { type Kysely, sql } from 'kysely'
-import * as accounts from './migrations/0001-accounts.ts'
-import * as workspaces from './migrations/0002-workspaces.ts'
-import * as registry from './migrations/0003-registry.ts'
-import * as jobs from './migrations/0004-jobs.ts'
-import * as sessions from './migrations/0005-sessions.ts'
-import * as listIndexes from './migrations/0006-list-indexes.ts'
-import * as runs from './migrations/0010-runs.ts'
-import * as state from './migrations/0011-state.ts'
-import * as variables from './migrations/0012-variables.ts'
-import * as agents from './migrations/0013-agents.ts'
-import * as runSurroundings from './migrations/0014-run-surroundings.ts'
-import * as registryHardening from './migrations/0015-registry-hardening.ts'
-import * as providerLifecycle from './migrations/0016-provider-lifecycle.ts'
-import * as modules from './migrations/0017-modules.ts'
-import * as mirrors from './migrations/0018-mirrors.ts'
-import * as registryLog from './migrations/0019-registry-log.ts'
-import * as providerDocs from './migrations/0020-provider-docs.ts'
 
 interface Migration {
   up: (db: Kysely<unknown>) => Promise<void>
 }
 
-/** The one numbered history, for both dialects. A released migration never changes. */
-const MIGRATIONS: Record<string, Migration> = {
-  '0001-accounts': accounts,
-  '0002-workspaces': workspaces,
-  '0003-registry': registry,
-  '0004-jobs': jobs,
-  '0005-sessions': sessions,
-  '0006-list-indexes': listIndexes,
-  '0010-runs': runs,
-  '0011-state': state,
-  '0012-variables': variables,
-  '0013-agents': agents,
-  '0014-run-surroundings': runSurroundings,
-  '0015-registry-hardening': registryHardening,
-  '0016-provider-lifecycle': providerLifecycle,
-  '0017-modules': modules,
-  '0018-mirrors': mirrors,
-  '0019-registry-log': registryLog,
-  '0020-provider-docs': providerDocs,
+/**
+ * The one numbered history, for both dialects. A released migration never changes. Each is loaded when it is applied:
+ * most starts apply none.
+ */
+const MIGRATIONS: Record<string, () => Promise<Migration>> = {
+  '0001-accounts': () => import('./migrations/0001-accounts.ts'),
+  '0002-workspaces': () => import('./migrations/0002-workspaces.ts'),
+  '0003-registry': () => import('./migrations/0003-registry.ts'),
+  '0004-jobs': () => import('./migrations/0004-jobs.ts'),
+  '0005-sessions': () => import('./migrations/0005-sessions.ts'),
+  '0006-list-indexes': () => import('./migrations/0006-list-indexes.ts'),
+  '0010-runs': () => import('./migrations/0010-runs.ts'),
+  '0011-state': () => import('./migrations/0011-state.ts'),
+  '0012-variables': () => import('./migrations/0012-variables.ts'),
+  '0013-agents': () => import('./migrations/0013-agents.ts'),
+  '0014-run-surroundings': () => import('./migrations/0014-run-surroundings.ts'),
+  '0015-registry-hardening': () => import('./migrations/0015-registry-hardening.ts'),
+  '0016-provider-lifecycle': () => import('./migrations/0016-provider-lifecycle.ts'),
+  '0017-modules': () => import('./migrations/0017-modules.ts'),
+  '0018-mirrors': () => import('./migrations/0018-mirrors.ts'),
+  '0019-registry-log': () => import('./migrations/0019-registry-log.ts'),
+  '0020-provider-docs': () => import('./migrations/0020-provider-docs.ts'),
 }
 
 /** The migrations of this Plinth, in order. */
@@ -69,8 +55,9 @@ export async function migrate(database: Kysely<unknown>, lock: string | undefine
     const unknown = [...applied].find((name) => !(name in MIGRATIONS))
     if (unknown)
       throw new Error(`the database was migrated by a newer Plinth (${unknown}); upgrade this server`)
-    for (const [name, migration] of Object.entries(MIGRATIONS)) {
+    for (const [name, load] of Object.entries(MIGRATIONS)) {
       if (applied.has(name)) continue
+      const migration = await load()
       await migration.up(tx as unknown as Kysely<unknown>)
       await tx.insertInto('migrations').values({ name, appliedAt: new Date().toISOString() }).execute()
     }

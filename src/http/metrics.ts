@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Server } from 'node:http'
 import { AppError, notFound } from '../lib/errors.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import { createServer } from '../lib/node-http.ts'
 import { documents } from './operation.ts'
 import type { App } from './routes.ts'
 import { answerFile } from './shown.ts'
@@ -32,12 +33,10 @@ export function mountMetrics(app: App, token: string | undefined): void {
 }
 
 /** Serves nothing but the metrics, without a token, on a listener of their own. */
-export async function listenForMetrics(
+export function listenForMetrics(
   metrics: Metrics,
   { host, port }: { host: string; port: number },
 ): Promise<Server> {
-  // An import of it by an ES module runs every getter it has, and so loads a WebSocket client: 13 MB and 40 ms.
-  const { createServer } = await import('node:http')
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return response.writeHead(404).end()
     try {

@@ -1,9 +1,9 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
-import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import ipaddr from 'ipaddr.js'
+import { request, requestSecurely } from './node-http.ts'
 
 // How the server asks other servers for files whose addresses somebody else has chosen.
 
@@ -118,9 +118,9 @@ function ask(url: URL, { signal, silenceMs, isTrusted, token }: Asking): Promise
     throw new OutsideError('refused', `${shown(url)} is not https`)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!trusted && isIP(host) && !isPublic(host)) throw privateAddress(url.host)
-  const request = url.protocol === 'https:' ? requestHttps : requestHttp
+  const send = url.protocol === 'https:' ? requestSecurely : request
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const outgoing = request(url, {
+  const outgoing = send(url, {
     // A connection that is kept may have ended on the other side by the time it is used again.
     agent: false,
     headers: {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Entry, openPromise, type ZipFile } from 'yauzl'
+import type { Entry, ZipFile } from 'yauzl'
 import { releasedPieces } from './pieces.ts'
 
 /** Says, for the person who uploaded it, what is wrong with a provider's archive. */
@@ -37,6 +37,7 @@ export interface ProviderArchive {
  * executable that clients look for. Reads the directory first, then each file once; nothing is written.
  */
 export async function checkProviderArchive(path: string, name: string): Promise<ProviderArchive> {
+  const { openPromise } = await import('yauzl')
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false, decodeStrings: false }).catch(
     () => {
       throw new ArchiveError('it is not a zip archive')
