@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { type Entries, makeSlug } from '../../test/slugs.ts'
-import { DocsError, readDocs, renderDoc, unpackDocs } from './provider-docs.ts'
+import { DocsError } from './provider-doc-files.ts'
+import { readDocs, renderDoc, unpackDocs } from './provider-docs.ts'
 
 async function docs(entries: Entries) {
   const archive = await makeSlug(entries)
@@ -26,6 +27,7 @@ test('pages are found where tfplugindocs puts them, and are in order', async () 
     'docs/resources/images/x.png': 'x',
     'docs/resources/deep/er.md': 'x',
     'docs/resources/.hidden.md': 'x',
+    'docs/constructor/thing.md': 'x',
     'docs/readme.md': 'x',
     'website/docs/index.html.markdown': 'x',
     'README.md': 'x',

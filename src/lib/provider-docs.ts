@@ -1,21 +1,17 @@
 import { posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { readMarkdown, renderMarkdown } from './markdown.ts'
+import {
+  DOC_CATEGORIES,
+  type DocCategory,
+  DocsError,
+  MAX_BYTES,
+  MAX_PAGES,
+  pageAt,
+  readSource,
+  splitFrontMatter,
+} from './provider-doc-files.ts'
 import { checkSlug, SlugError } from './slug.ts'
-
-/** What there can be pages about, in the order in which they are shown. */
-export const DOC_CATEGORIES = [
-  'overview',
-  'guides',
-  'functions',
-  'resources',
-  'ephemeral-resources',
-  'list-resources',
-  'actions',
-  'data-sources',
-] as const
-
-export type DocCategory = (typeof DOC_CATEGORIES)[number]
 
 /** One page of the documentation of a provider. */
 export interface DocPage {
@@ -37,47 +33,8 @@ export interface DocPage {
   text: string
 }
 
-/** Says, for the person who uploaded it, what is wrong with an archive of documentation. */
-export class DocsError extends Error {
-  override name = 'DocsError'
-}
-
-/** Bytes of a page that are kept; the public registry keeps as many. */
-const MAX_PAGE_BYTES = 500_000
-
-/** Bytes of all pages, which are held in memory while they are read; those of the largest providers have 25 MB. */
-const MAX_BYTES = 32 * 2 ** 20
-
-const MAX_PAGES = 5_000
-
 /** Real pages take some milliseconds. */
 const MAX_PARSE_MS = 2_000
-const MAX_FRONT_MATTER = 16_384
-
-/** Directories by the categories of their pages; the short names are those of the layout before `docs`. */
-const DIRECTORIES: Record<string, DocCategory> = {
-  guides: 'guides',
-  functions: 'functions',
-  resources: 'resources',
-  r: 'resources',
-  'ephemeral-resources': 'ephemeral-resources',
-  'list-resources': 'list-resources',
-  actions: 'actions',
-  'data-sources': 'data-sources',
-  d: 'data-sources',
-}
-
-const PAGE =
-  /^(docs|website\/docs)\/(?:([a-z-]+)\/)?([\p{L}\p{N}_][\p{L}\p{N}_. -]{0,127}?)(?:\.html)?\.(?:md|markdown)$/u
-
-/** Which page a file is; undefined when it is none, such as a picture, or a page in another language. */
-export function pageAt(path: string): { root: string; category: DocCategory; slug: string } | undefined {
-  const [, root = '', directory, slug = ''] = PAGE.exec(path) ?? []
-  if (root === '') return undefined
-  if (directory === undefined) return slug === 'index' ? { root, category: 'overview', slug } : undefined
-  const category = DIRECTORIES[directory]
-  return category && { root, category, slug }
-}
 
 /** The files of an archive that are pages, by their paths. */
 export type DocFiles = ReadonlyMap<string, Uint8Array>
@@ -176,8 +133,7 @@ async function readPage(
   { category, slug }: { category: DocCategory; slug: string },
   bytes: Uint8Array,
 ): Promise<DocPage> {
-  const { content, truncated } = readText(path, bytes)
-  const { body, attributes } = await splitFrontMatter(path, content)
+  const { content, truncated, body, attributes } = await readSource(path, bytes)
   const { headings, text } = await readMarkdown(body)
   const pageTitle = attributes['page_title'] ?? null
   return {
@@ -199,45 +155,4 @@ async function readPage(
 function titleOf(category: DocCategory, slug: string, said: string | undefined): string {
   if (category === 'overview') return 'overview'
   return category === 'guides' ? (said ?? slug) : slug
-}
-
-function readText(path: string, bytes: Uint8Array): { content: string; truncated: boolean } {
-  const truncated = bytes.length > MAX_PAGE_BYTES
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  try {
-    // A character that is cut at the end is left out.
-    const content = decoder.decode(bytes.subarray(0, MAX_PAGE_BYTES), { stream: truncated })
-    if (!content.includes('\0')) return { content, truncated }
-  } catch {
-    // The same as below.
-  }
-  throw new DocsError(`${path} is not text in UTF-8`)
-}
-
-const FRONT_MATTER = /^---[ \t]*\r?\n([\s\S]*?\n)??---[ \t]*(?:\r?\n|$)/
-
-/** A page without its front matter, and those properties of that which are texts and say something. */
-async function splitFrontMatter(path: string, content: string) {
-  const [whole = '', yaml = ''] = FRONT_MATTER.exec(content) ?? []
-  if (yaml.length > MAX_FRONT_MATTER)
-    throw new DocsError(`${path} has more than ${MAX_FRONT_MATTER} characters of front matter`)
-  const attributes: Record<string, string> = {}
-  for (const [name, value] of Object.entries(await parseYaml(path, yaml))) {
-    const text = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : ''
-    if (text !== '') attributes[name] = text
-  }
-  return { body: content.slice(whole.length), attributes }
-}
-
-/** Without aliases, by which a short text can stand for an endless one. */
-async function parseYaml(path: string, yaml: string): Promise<object> {
-  if (yaml === '') return {}
-  const { parse } = await import('yaml')
-  try {
-    const value: unknown = parse(yaml, { schema: 'failsafe', maxAliasCount: 0, logLevel: 'error' })
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch (error) {
-    const [line] = (error as Error).message.split('\n')
-    throw new DocsError(`the front matter of ${path} is not YAML: ${line}`)
-  }
 }

@@ -1,6 +1,6 @@
 import { Html, html } from '../../http/html.ts'
 import type { Page } from '../../http/pages.ts'
-import { DOC_CATEGORIES, type DocCategory } from '../../lib/provider-docs.ts'
+import { DOC_CATEGORIES, type DocCategory } from '../../lib/provider-doc-files.ts'
 import type { Browsed, ListedPage } from './service.ts'
 
 const HEADINGS: Record<DocCategory, string> = {

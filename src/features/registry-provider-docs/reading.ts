@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import type { StagedBlob } from '../../blobs/blob-store.ts'
 import { AppError } from '../../lib/errors.ts'
-import { type DocFiles, type DocPage, DocsError, readDocs, unpackDocs } from '../../lib/provider-docs.ts'
+import { DocsError } from '../../lib/provider-doc-files.ts'
+import { type DocFiles, type DocPage, readDocs, unpackDocs } from '../../lib/provider-docs.ts'
 
 /** Bytes of pages beyond which they are read beside the requests, which would all wait for it otherwise. */
 const READ_HERE = 64 * 1024

@@ -185,14 +185,19 @@ onEachDialect('documentation of providers', (server) => {
     const organization = await server.organization()
     const { owner } = organization
     const { path, docs } = await documented(organization)
+    const shown = async () => (await owner.get(`${path}/versions/1.0.0`)).body.data.attributes['docs-shasum']
     const archive = await makeSlug({ ...PAGES, 'docs/actions/stop.md': '# Stop' })
     expectStatus((await document(owner, path, '1.0.0', archive)).answer, 200)
     const before = (await owner.get(docs)).body.data
     const again = await document(owner, path, '1.0.0', archive)
     expect(again.answer.status).toBe(200)
+    expect(await shown()).toBe(again.sha256)
     expect((await owner.get(docs)).body.data).toEqual(before)
     const mended = await document(owner, path, '1.0.0', { 'docs/resources/thing.md': '# Better' })
     expect(mended.answer.status).toBe(200)
+    expect(await shown()).toBe(mended.sha256)
+    const [listed] = (await owner.get(`${path}/versions`)).body.data
+    expect(listed.attributes['docs-shasum']).toBe(mended.sha256)
     const [page, ...rest] = (await owner.get(docs)).body.data
     expect(rest).toEqual([])
     expect((await owner.get(page.links.self)).body.data.attributes.content).toBe('# Better')

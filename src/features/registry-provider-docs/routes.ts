@@ -4,7 +4,7 @@ import type { Routes } from '../../http/routes.ts'
 import { About, Nullable, OneOf, Search } from '../../http/schema.ts'
 import { answerOne, answerPage, Links, Related, Shown } from '../../http/shown.ts'
 import { mountUpload } from '../../http/storage.ts'
-import { DOC_CATEGORIES } from '../../lib/provider-docs.ts'
+import { DOC_CATEGORIES, MAX_ARCHIVE_BYTES } from '../../lib/provider-doc-files.ts'
 import { Type } from '../../lib/type.ts'
 import { DOCS } from '../registry-provider-versions/resource.ts'
 import * as providers from '../registry-providers/service.ts'
@@ -154,7 +154,7 @@ export const routes: Routes = (app) => {
     about: 'the documentation of a provider version, in place of that which it has',
     expect: service.expect,
     accept: service.accept,
-    maxBytes: () => service.MAX_ARCHIVE_BYTES,
+    maxBytes: () => MAX_ARCHIVE_BYTES,
     limitedBy: 'the limit for documentation',
     failures: {
       conflict: 'The version is revoked.',

@@ -18,9 +18,6 @@ import * as store from './store.ts'
 
 export type { ListedPage } from './store.ts'
 
-/** Bytes of an archive; those of the largest providers have five million. */
-export const MAX_ARCHIVE_BYTES = 16 * 2 ** 20
-
 /** Words of a search that count. */
 const MAX_WORDS = 8
 

@@ -1,5 +1,5 @@
 import type { Immutable, Timestamp } from '../../db/columns.ts'
-import type { DocCategory } from '../../lib/provider-docs.ts'
+import type { DocCategory } from '../../lib/provider-doc-files.ts'
 
 /** The documentation of a version, which can be replaced as a whole. */
 export interface RegistryProviderDocsTable {

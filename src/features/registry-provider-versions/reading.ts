@@ -4,11 +4,11 @@ import { notFound } from '../../lib/errors.ts'
 import type { PageRequest } from '../../lib/pagination.ts'
 import type { ProviderAddress, RegistryProvider } from '../registry-providers/service.ts'
 import * as providers from '../registry-providers/service.ts'
-import type { CountedPlatform, RegistryProviderVersion } from './store.ts'
+import type { CountedPlatform, DocumentedVersion } from './store.ts'
 import * as store from './store.ts'
 
 /** A version with the provider it belongs to and the platforms it has. */
-export interface VersionDetails extends RegistryProviderVersion {
+export interface VersionDetails extends DocumentedVersion {
   provider: RegistryProvider
   platforms: CountedPlatform[]
 }

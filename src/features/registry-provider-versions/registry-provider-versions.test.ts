@@ -40,6 +40,7 @@ onEachDialect('registry provider versions', (server) => {
         downloads: 0,
         deprecation: null,
         revocation: null,
+        'docs-shasum': null,
         'key-expires-at': null,
         warnings: [],
         permissions: { 'can-delete': true, 'can-upload-asset': true },

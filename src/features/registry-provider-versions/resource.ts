@@ -91,6 +91,11 @@ export const Version = Shown('RegistryProviderVersion', TYPE, {
     'published-at': Nullable(Moment('When it could first be installed; null for a draft.')),
     deprecation: Type.Union([Deprecation, Type.Null()]),
     revocation: Type.Union([Revocation, Type.Null()]),
+    'docs-shasum': About(
+      'The SHA-256 of the archive of its documentation; null without one.',
+      Nullable(Type.String()),
+      'e88700a3e6dc0d0e7bb2ae5f3a90bf9a4b2e0d7ac31be5b1ae7cdf4d0ab3f8d5',
+    ),
     'key-expires-at': Nullable(Moment('When the signing key expires; null for never.')),
     warnings: Type.Array(
       Type.String({ examples: ['signed by key 32966F3FB5AC1129, which expired on 2026-11-21'] }),
@@ -149,6 +154,7 @@ export async function toResource(ctx: Ctx, version: VersionDetails): Promise<Res
       downloads: platforms.reduce((sum, platform) => sum + platform.downloads, 0),
       deprecation: toDeprecation(version),
       revocation: toRevocation(version),
+      'docs-shasum': version.docsSha256,
       'key-expires-at': version.keyExpiresAt,
       warnings: service.warningsOf(version, ctx.now()),
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },

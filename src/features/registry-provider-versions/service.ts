@@ -122,7 +122,7 @@ export function create(
       })
       .catch(refuseTaken)
     await recordChange(tx, 'create', provider, version)
-    return { ...version, provider, platforms: [] }
+    return { ...version, docsSha256: null, provider, platforms: [] }
   })
 }
 

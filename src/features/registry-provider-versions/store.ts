@@ -7,6 +7,11 @@ import type { RegistryProviderTombstoneTable, RegistryProviderVersionTable } fro
 
 export type RegistryProviderVersion = Selectable<RegistryProviderVersionTable>
 
+export interface DocumentedVersion extends RegistryProviderVersion {
+  /** Digest of the archive of its documentation, hexadecimal; null without one. */
+  docsSha256: string | null
+}
+
 /** The provider of a version, as far as its files need to know it. */
 export interface VersionOwner {
   id: string
@@ -32,7 +37,7 @@ export interface CountedPlatform extends PlatformFile {
 
 /** In the order they were made. */
 export function list(db: Db, providerId: string, page: PageRequest) {
-  const versions = db.selectFrom('registryProviderVersions').selectAll().where('providerId', '=', providerId)
+  const versions = documented(db).where('providerId', '=', providerId)
   return paginate(versions.orderBy('createdAt').orderBy('id'), page)
 }
 
@@ -40,8 +45,8 @@ export function listAll(db: Db, providerId: string): Promise<RegistryProviderVer
   return db.selectFrom('registryProviderVersions').selectAll().where('providerId', '=', providerId).execute()
 }
 
-export function find(db: Db, id: string): Promise<RegistryProviderVersion | undefined> {
-  return db.selectFrom('registryProviderVersions').selectAll().where('id', '=', id).executeTakeFirst()
+export function find(db: Db, id: string): Promise<DocumentedVersion | undefined> {
+  return documented(db).where('id', '=', id).executeTakeFirst()
 }
 
 /** The provider that the version is of. */
@@ -74,13 +79,20 @@ export function findByVersion(
   db: Db,
   providerId: string,
   version: string,
-): Promise<RegistryProviderVersion | undefined> {
+): Promise<DocumentedVersion | undefined> {
+  return documented(db).where('providerId', '=', providerId).where('version', '=', version).executeTakeFirst()
+}
+
+function documented(db: Db) {
   return db
     .selectFrom('registryProviderVersions')
-    .selectAll()
-    .where('providerId', '=', providerId)
-    .where('version', '=', version)
-    .executeTakeFirst()
+    .selectAll('registryProviderVersions')
+    .select(({ selectFrom }) =>
+      selectFrom('registryProviderDocs as docs')
+        .select('docs.sha256')
+        .whereRef('docs.versionId', '=', 'registryProviderVersions.id')
+        .as('docsSha256'),
+    )
 }
 
 export async function listPlatforms(db: Db, versionIds: readonly string[]): Promise<CountedPlatform[]> {
