@@ -54,6 +54,11 @@ function addProviderCommands(program: Command, io: Io, end: End): void {
     )
     .option('--key <file|keyid>', 'the key it is signed with; default: what gpg or the registry knows')
     .option('--sign', 'make the list of digests, and sign it by gpg or by the private key in --key', false)
+    .option(
+      '--docs <directory>',
+      'where its documentation is; default: docs or website/docs beside the release',
+    )
+    .option('--no-docs', 'send no documentation')
     .option('--dry-run', 'check the release and send nothing', false)
     .option('--parallel <number>', 'archives to send at the same time', wholeNumber(1), 4)
     .option('--no-download', 'do not fetch the archives again to compare them')

@@ -153,11 +153,21 @@ withServer('a server that serves something else than was published', (server) =>
 })
 
 withServer('a server that has nothing of ours', (server) => {
-  const OURS = ['status', 'warnings', 'deprecation', 'revocation', 'packages', 'sha256']
+  const OURS = [
+    'status',
+    'warnings',
+    'deprecation',
+    'revocation',
+    'packages',
+    'sha256',
+    'docs-upload',
+    'docs-shasum',
+  ]
 
   test('is published to all the same', async () => {
     const { name, owner } = await server.organization()
-    const { dist, keyFile } = await writeRelease({ platforms: ['linux_amd64'] })
+    const { dist, keyFile, writeSource } = await writeRelease({ platforms: ['linux_amd64'] })
+    writeSource('docs/index.md', '# Demo\n')
     const { url } = await passOn(server, (body, path) => {
       if (path.endsWith('/release-files')) return undefined
       return JSON.stringify(JSON.parse(body), (key, value) => (OURS.includes(key) ? undefined : value))
@@ -173,6 +183,7 @@ withServer('a server that has nothing of ours', (server) => {
       code: 0,
       status: 'published',
       source: `${new URL(url).host}/${name}/demo`,
+      docs: { pages: ['docs/index.md'], status: 'not-taken' },
     })
     expect((await call('provider', 'publish', dist)).status).toBe('already-published')
     expect(await call('provider', 'status', 'demo', '1.2.3')).toEqual({

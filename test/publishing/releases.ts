@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { makeArchive, makeKey, type SigningKey, sha256 } from '../registry.ts'
 
@@ -20,6 +20,8 @@ export interface WrittenRelease {
   keyFile: string
   key: SigningKey
   write: (file: string, content: Buffer | string) => void
+  /** Writes a file beside that directory, where the source is. */
+  writeSource: (file: string, content: Buffer | string) => void
   /** Writes the list of digests, and its signature. */
   sign: (lines: string | Buffer) => Promise<void>
   shasums: string
@@ -49,6 +51,10 @@ export async function writeRelease({
   const signer = key ?? (await makeKey())
   const prefix = `terraform-provider-${name}_${version}`
   const write = (file: string, data: Buffer | string) => writeFileSync(join(dist, file), data)
+  const writeSource = (file: string, data: Buffer | string) => {
+    mkdirSync(dirname(join(source, file)), { recursive: true })
+    writeFileSync(join(source, file), data)
+  }
   const artifacts: object[] = []
   const lines: string[] = []
   const list = (file: string, data: Buffer | string) => lines.push(`${sha256(data)}  ${file}\n`)
@@ -79,5 +85,5 @@ export async function writeRelease({
   )
   const keyFile = join(source, 'public.asc')
   writeFileSync(keyFile, signer.armor)
-  return { dist, keyFile, key: signer, write, sign, shasums: lines.join(''), prefix }
+  return { dist, keyFile, key: signer, write, writeSource, sign, shasums: lines.join(''), prefix }
 }

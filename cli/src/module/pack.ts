@@ -1,14 +1,12 @@
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import { createGzip } from 'node:zlib'
 import ignore, { type Ignore } from 'ignore'
-import { pack } from 'tar-stream'
 import { isConfiguration } from '../../../src/lib/module-archive.ts'
 import { checkSlug, SlugError } from '../../../src/lib/slug.ts'
 import { CliError } from '../errors.ts'
 import type { Finding } from '../release/release.ts'
+import { type Entry, packArchive } from '../tar.ts'
 
 /** A module as it is published. */
 export interface PackedModule {
@@ -24,9 +22,6 @@ const NEVER = ['.git/', '.terraform/']
 /** What may hold secrets. */
 const SECRET = /(^|\/)([^/]*\.tfstate(\.[^/]*)?|[^/]*\.tfvars(\.json)?|\.env)$/
 
-/** That of every file, so that the same contents make the same archive. */
-const MTIME = new Date('1985-10-26T08:15:00Z')
-
 /**
  * Packs what is in a directory, as a gzipped tar that depends on names, contents and the mark of executables only, and
  * leaves out what .terraformignore says. Throws `CliError` for a directory that cannot be read.
@@ -34,12 +29,7 @@ const MTIME = new Date('1985-10-26T08:15:00Z')
 export async function packModule(directory: string): Promise<PackedModule> {
   const ignored = await readIgnored(directory)
   const files = await listFiles(directory, directory, ignored)
-  const tar = pack()
-  const packing = (async () => {
-    for (const file of files) await addFile(tar, directory, file)
-    tar.finalize()
-  })()
-  const [bytes] = await Promise.all([buffer(tar.pipe(createGzip({ level: 9 }))), packing])
+  const bytes = await packArchive(readEntries(directory, files))
   return { bytes, files, findings: await findingsOf(directory, files, bytes) }
 }
 
@@ -64,19 +54,13 @@ async function listFiles(root: string, directory: string, ignored: Ignore): Prom
   return files.sort((a, b) => (a < b ? -1 : 1))
 }
 
-async function addFile(tar: ReturnType<typeof pack>, directory: string, name: string): Promise<void> {
-  const path = join(directory, name)
-  const file = await lstat(path)
-  if (file.isSymbolicLink()) {
-    tar.entry({ name, type: 'symlink', linkname: await readlink(path), mtime: MTIME })
-    return
+async function* readEntries(directory: string, files: readonly string[]): AsyncGenerator<Entry> {
+  for (const name of files) {
+    const path = join(directory, name)
+    const file = await lstat(path)
+    if (file.isSymbolicLink()) yield { name, linkname: await readlink(path) }
+    else yield { name, content: await readFile(path), isExecutable: (file.mode & 0o111) !== 0 }
   }
-  const mode = (file.mode & 0o111) === 0 ? 0o644 : 0o755
-  await new Promise<void>((resolve, reject) => {
-    readFile(path).then((content) => {
-      tar.entry({ name, mode, mtime: MTIME }, content, (error) => (error ? reject(error) : resolve()))
-    }, reject)
-  })
 }
 
 async function findingsOf(directory: string, files: readonly string[], bytes: Buffer): Promise<Finding[]> {

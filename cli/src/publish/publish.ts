@@ -3,7 +3,7 @@ import type { Observer } from '../observer.ts'
 import type { Release } from '../release/release.ts'
 import { ensureKey } from './key.ts'
 import { ensureProvider } from './provider.ts'
-import { uploadRelease } from './uploads.ts'
+import { type DocsStatus, uploadRelease } from './uploads.ts'
 import { type Verification, verifyRelease } from './verify.ts'
 import { ensureVersion } from './version.ts'
 
@@ -24,6 +24,8 @@ export interface Publication {
   created: { provider: boolean; key: boolean; version: boolean }
   /** Names of the files that were sent; those that an earlier attempt had sent are not among them. */
   uploaded: string[]
+  /** What became of the documentation, and where people read it; undefined where there is none. */
+  docs: { status: DocsStatus; url: string } | undefined
   verification: Verification
 }
 
@@ -42,7 +44,7 @@ export async function publish(
   const key = await ensureKey(client, release, organization, observe)
   const provider = await ensureProvider(client, address, observe)
   const version = await ensureVersion(client, release, provider.path, key.keyId, observe)
-  const uploaded = await uploadRelease(client, release, version, parallel, observe)
+  const { files: uploaded, docs } = await uploadRelease(client, release, version, parallel, observe)
   const isNew = uploaded.length > 0
   observe({ type: 'step', text: 'verifying what clients will get' })
   const verification = await verifyRelease(client, release, {
@@ -57,6 +59,12 @@ export async function publish(
     keyId: key.keyId,
     created: { provider: provider.isNew, key: key.isNew, version: version.isNew },
     uploaded,
+    docs: docs && { status: docs, url: docsAddress(client, address) },
     verification,
   }
+}
+
+function docsAddress(client: Client, address: Record<'organization' | 'name' | 'version', string>): string {
+  const parts = [address.organization, address.name, address.version].map(encodeURIComponent)
+  return new URL(`/registry/providers/${parts.join('/')}/docs`, client.server).href
 }

@@ -3,30 +3,45 @@ import { type Upload, upload } from '../api/upload.ts'
 import { CliError } from '../errors.ts'
 import type { Observer } from '../observer.ts'
 import { inParallel } from '../parallel.ts'
-import type { Archive, Release } from '../release/release.ts'
+import type { Archive, PackedDocs, Release } from '../release/release.ts'
 import { conflict, type Version } from './version.ts'
 
 /** One file that may have to be sent: the resource it belongs to, and what that calls it. */
 interface Target {
   path: string
   resource: Resource
-  flag: string
+  isThere: (resource: Resource) => boolean
   link: string
   file: Upload
 }
 
-const SHASUMS = { flag: 'shasums-uploaded', link: 'shasums-upload' }
-const SIGNATURE = { flag: 'shasums-sig-uploaded', link: 'shasums-sig-upload' }
-const BINARY = { flag: 'provider-binary-uploaded', link: 'provider-binary-upload' }
+const SHASUMS = { isThere: flagged('shasums-uploaded'), link: 'shasums-upload' }
+const SIGNATURE = { isThere: flagged('shasums-sig-uploaded'), link: 'shasums-sig-upload' }
+const BINARY = { isThere: flagged('provider-binary-uploaded'), link: 'provider-binary-upload' }
+const DOCS_LINK = 'docs-upload'
 
-/** Sends what the registry does not have; returns the names of the files. */
+function flagged(flag: string) {
+  return ({ attributes }: Resource) => attributes[flag] === true
+}
+
+/** What became of documentation: a server that is not ours may take none. */
+export type DocsStatus = 'sent' | 'unchanged' | 'not-taken'
+
+export interface Uploads {
+  /** Names of the files that were sent, without the documentation. */
+  files: string[]
+  /** Undefined where there is no documentation. */
+  docs: DocsStatus | undefined
+}
+
+/** Sends what the registry does not have. */
 export async function uploadRelease(
   client: Client,
   release: Release,
   { path, resource }: Version,
   parallel: number,
   observe: Observer,
-): Promise<string[]> {
+): Promise<Uploads> {
   const list = { ...SHASUMS, path, resource, file: inMemory(release.shasums) }
   const signature = { ...SIGNATURE, path, resource, file: inMemory(release.signature) }
   const sent = [await send(client, list, observe)]
@@ -43,8 +58,29 @@ export async function uploadRelease(
       return send(client, target, observe, signal)
     },
   )
+  // Before the signature, so that it is there as soon as anybody can install the release.
+  const docs = release.docs && (await sendDocs(client, release.docs, { path, resource }, observe))
   sent.push(...archives, await send(client, signature, observe))
-  return sent.filter((filename) => filename !== undefined)
+  return { files: sent.filter((filename) => filename !== undefined), docs }
+}
+
+/** Sends documentation unless the registry has the same; what it has can be replaced at any time. */
+async function sendDocs(
+  client: Client,
+  { bytes, sha256, pages }: PackedDocs,
+  { path, resource }: Pick<Version, 'path' | 'resource'>,
+  observe: Observer,
+): Promise<DocsStatus> {
+  const isThere = ({ attributes }: Resource) => attributes['docs-shasum'] === sha256
+  if (isThere(resource)) return 'unchanged'
+  if (!resource.links?.[DOCS_LINK]) {
+    const text = `the server gives no link to send documentation to: ${pages.length} pages are not sent`
+    observe({ type: 'step', text })
+    return 'not-taken'
+  }
+  const file = inMemory({ filename: 'docs.tar.gz', bytes })
+  await send(client, { path, resource, isThere, link: DOCS_LINK, file }, observe)
+  return 'sent'
 }
 
 function inMemory({ filename, bytes }: { filename: string; bytes: Buffer }): Upload {
@@ -99,11 +135,11 @@ function requireSame(
 /** Sends one file unless it is there; returns its name if it was sent. */
 async function send(
   client: Client,
-  { path, resource, flag, link, file }: Target,
+  { path, resource, isThere, link, file }: Target,
   observe: Observer,
   signal = client.retries.signal,
 ): Promise<string | undefined> {
-  if (resource.attributes[flag]) return undefined
+  if (isThere(resource)) return undefined
   const address = resource.links?.[link] ?? (await client.get(path)).links?.[link]
   if (typeof address !== 'string') {
     throw new CliError('access', `the server gives no link to upload ${file.filename} to`, {
@@ -117,7 +153,7 @@ async function send(
     { ...client.retries, signal },
     {
       onBytes: (sent) => observe({ type: 'upload', file: filename, size, sent }),
-      isThere: async () => (await client.get(path)).attributes[flag] === true,
+      isThere: async () => isThere(await client.get(path)),
     },
   )
   observe({ type: 'upload', file: filename, size, sent: size, isDone: true })

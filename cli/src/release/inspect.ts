@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { OpenPgpError, readIssuers, toBinarySignature, verifySignature } from '../../../src/lib/openpgp.ts'
 import { parseShasums, ShasumsError } from '../../../src/lib/shasums.ts'
 import { readArchives } from './archives.ts'
+import { type DocsOptions, readDocs } from './docs.ts'
 import { type FindOptions, type FoundRelease, findRelease } from './find.ts'
 import { findSigningKey, type NamedKey, readNamedKey } from './keys.ts'
 import { readProtocols } from './manifest.ts'
@@ -10,7 +11,7 @@ import { nameFindings } from './names.ts'
 import type { Finding, Release, SigningKey } from './release.ts'
 import { makeShasums, publicHalf, sign } from './sign.ts'
 
-export interface InspectOptions extends FindOptions {
+export interface InspectOptions extends FindOptions, DocsOptions {
   protocols?: readonly string[] | undefined
   key?: string | undefined
   /** Makes the list of digests and signs it, instead of reading both. */
@@ -36,7 +37,8 @@ export async function inspectRelease(
 ): Promise<Inspection> {
   const named = await readNamedKey(options.key)
   const found = await findRelease(directory, options)
-  const findings = nameFindings(found)
+  const { docs, findings: ofDocs } = await readDocs(directory, options)
+  const findings = [...nameFindings(found), ...ofDocs]
   const list = await readList(found, options.sign === true)
   findings.push(...list.findings)
   if (!list.digests || !list.shasums) return { found, findings, release: undefined }
@@ -55,7 +57,7 @@ export async function inspectRelease(
   if (!signature || findings.some(isError)) return { found, findings, release: undefined }
   const keyId = named.kind === 'id' ? named.keyId : undefined
   const { name, version } = found
-  const release = { name, version, protocols, archives, shasums: list.shasums, signature, key, keyId }
+  const release = { name, version, protocols, archives, shasums: list.shasums, signature, key, keyId, docs }
   return { found, findings, release }
 }
 

@@ -27,6 +27,17 @@ export interface SigningKey {
   expiresAt: string | null
 }
 
+/** Documentation that is ready to be sent. */
+export interface PackedDocs {
+  /** Where it is from. */
+  directory: string
+  /** Paths in the archive, sorted. */
+  pages: readonly string[]
+  bytes: Buffer
+  /** Of these bytes. */
+  sha256: string
+}
+
 /** A release that is ready to be published. */
 export interface Release {
   name: string
@@ -40,4 +51,5 @@ export interface Release {
   key: SigningKey | undefined
   /** The key that the caller named by its id. */
   keyId: string | undefined
+  docs: PackedDocs | undefined
 }
