@@ -130,8 +130,8 @@ function skipped(file: string, kind: Kind): Finding[] {
 }
 
 async function packDocs(directory: string, { sources, findings }: Listed) {
-  const report = (code: string, file: string, message: string, fix: string) => {
-    findings.push({ severity: 'error', code, file, message, fix })
+  const report: Report = (code, file, message, fix, severity = 'error') => {
+    findings.push({ severity, code, file, message, fix })
   }
   const refused = () => ({ docs: undefined, findings })
   const tooLarge = (message: string) =>
@@ -160,7 +160,7 @@ async function packDocs(directory: string, { sources, findings }: Listed) {
   }
 }
 
-type Report = (code: string, file: string, message: string, fix: string) => void
+type Report = (code: string, file: string, message: string, fix: string, severity?: 'warning') => void
 
 /** What goes into the archive, by its path there. */
 async function readPages(sources: readonly Source[], report: Report): Promise<Entry[]> {
@@ -173,8 +173,8 @@ async function readPages(sources: readonly Source[], report: Report): Promise<En
     if (other) report('docs-page-twice', file, `${other} is the same page`, 'Remove one of them.')
     seen.set(`${category}/${slug}`, file)
     if (content.length > MAX_PAGE_BYTES) {
-      const fix = `Split it: people would see the first ${MAX_PAGE_BYTES} bytes of it. ${NONE}`
-      report('docs-page-too-large', file, `it has ${content.length} bytes`, fix)
+      const fix = `Split it: people see the first ${MAX_PAGE_BYTES} bytes of it.`
+      report('docs-page-long', file, `it has ${content.length} bytes`, fix, 'warning')
     }
     await readSource(path, content).catch((error: unknown) => {
       if (!(error instanceof DocsError)) throw error
