@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
@@ -30,6 +30,8 @@ async function bundle(): Promise<readonly string[]> {
     external: ['@node-rs/argon2', 'pg-native', 'pino', 'web-tree-sitter'],
     plugins: [atItsPlace],
   })
+  // Or Node would look into each file for what kind of module it is.
+  writeFileSync(join(directory, 'package.json'), '{"type": "module"}')
   try {
     await build.write({ dir: directory, format: 'esm' })
   } finally {
