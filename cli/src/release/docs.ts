@@ -160,7 +160,13 @@ async function packDocs(directory: string, { sources, findings }: Listed) {
   }
 }
 
-type Report = (code: string, file: string, message: string, fix: string, severity?: 'warning') => void
+type Report = (
+  code: string,
+  file: string,
+  message: string,
+  fix: string,
+  severity?: Finding['severity'],
+) => void
 
 /** What goes into the archive, by its path there. */
 async function readPages(sources: readonly Source[], report: Report): Promise<Entry[]> {
