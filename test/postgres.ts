@@ -22,7 +22,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     return async () => {}
   }
   const given = process.env['PLINTH_TEST_POSTGRES_URL']
-  const cluster = given ? undefined : await PostgresCluster.create()
+  // What a process wrote outlives the process without `fsync`; only of the machine it would not.
+  const cluster = given ? undefined : await PostgresCluster.create(['fsync=off'])
   const url = given ?? (cluster as PostgresCluster).url
   const template = await createDatabase(url)
   const connection = await connect({ kind: 'postgres', url: onDatabase(url, template) }, () => {})

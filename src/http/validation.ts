@@ -1,25 +1,36 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { humanize } from '../lib/case.ts'
 import { AppError, type Violation } from '../lib/errors.ts'
 
-/** Strict about types (no coercion), complete (all errors), and deaf to unknown attributes. */
-const ajv = new Ajv({
-  allErrors: true,
-  coerceTypes: false,
-  removeAdditional: true,
-  useDefaults: true,
-  verbose: true,
-  strict: false,
-})
+const require = createRequire(import.meta.url)
+
+let ajv: Ajv | undefined
+
+/**
+ * Strict about types (no coercion), complete (all errors), and deaf to unknown attributes. Loaded with the first
+ * schema: it is a twentieth of the time that a server takes to start.
+ */
+function compile(schema: TSchema): ValidateFunction {
+  ajv ??= new (require('ajv').Ajv as typeof Ajv)({
+    allErrors: true,
+    coerceTypes: false,
+    removeAdditional: true,
+    useDefaults: true,
+    verbose: true,
+    strict: false,
+  })
+  return ajv.compile(schema)
+}
 
 /** Compiles a route's schemas; a body that does not fit is answered with every violation and its pointer. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   // At the first request: compiling every schema would be a quarter of the time that a server takes to start.
   let validate: ValidateFunction | undefined
   return (value) => {
-    validate ??= ajv.compile(schema)
+    validate ??= compile(schema)
     if (validate(value)) return { value }
     const errors = validate.errors ?? []
     return {

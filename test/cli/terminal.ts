@@ -15,6 +15,8 @@ export class Terminal {
         this.#shown += data
       })
     }
+    // What is typed after the end is lost, as at any terminal.
+    this.#child.stdin?.on('error', () => {})
     this.ended = new Promise((resolve) => this.#child.once('close', (code) => resolve(code ?? 1)))
   }
 
