@@ -13,6 +13,9 @@ import type { Packed } from './packing.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const START = 'cli/src/main.ts'
 
+/** Not in cli/package.json: npm would warn of it in a clone, where the program runs on the Node.js that npm brought. */
+const ENGINES = { node: '>=22.18' }
+
 /** That of every file that npm packs: some tools take no earlier one. */
 const MTIME = new Date('1985-10-26T08:15:00Z')
 
@@ -56,10 +59,17 @@ function listModules(): [path: string, code: string][] {
 }
 
 function readManifest() {
-  const { name, version, description, license, type, engines, dependencies } = JSON.parse(
-    read('cli/package.json'),
-  )
-  return { name, version, description, license, type, engines, dependencies, bin: { plinth: toJs(START) } }
+  const { name, version, description, license, type, dependencies } = JSON.parse(read('cli/package.json'))
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines: ENGINES,
+    dependencies,
+    bin: { plinth: toJs(START) },
+  }
 }
 
 function read(path: string): string {
