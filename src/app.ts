@@ -7,6 +7,7 @@ import type { Services } from './context.ts'
 import { routes as agentPools } from './features/agent-pools/routes.ts'
 import { watchAgents } from './features/agents/jobs.ts'
 import { routes as agents } from './features/agents/routes.ts'
+import { wireFileRoutes as agentWireFiles } from './features/agents/wire-file-routes.ts'
 import { wireRoutes as agentWire } from './features/agents/wire-routes.ts'
 import { erroredStateRoutes } from './features/applies/errored-state-routes.ts'
 import { routes as applies } from './features/applies/routes.ts'
@@ -92,6 +93,7 @@ const ROUTES: readonly Routes[] = [
   agentPools,
   agents,
   agentWire,
+  agentWireFiles,
   applies,
   auditTrail,
   cliDownloads,

@@ -1,38 +1,26 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authorizeAgent } from '../../auth/authorize.ts'
 import type { Outcome as PhaseOutcome } from '../../engine/channel.ts'
-import { JSON_TYPE, takeBytes, takeJson } from '../../http/bodies.ts'
-import { documents } from '../../http/operation.ts'
+import { JSON_TYPE, takeJson } from '../../http/bodies.ts'
 import type { App, Routes } from '../../http/routes.ts'
-import { answerFile, answerPlain, NOTHING } from '../../http/shown.ts'
-import { stage } from '../../http/storage.ts'
-import { AppError, notFound } from '../../lib/errors.ts'
+import { answerPlain, NOTHING } from '../../http/shown.ts'
+import { AppError } from '../../lib/errors.ts'
 import * as executions from '../executions/service.ts'
 import * as service from './service.ts'
-import { splitAt } from './split.ts'
 import {
-  FETCHED,
+  AGENT,
+  AGENTS,
+  config,
+  doc,
+  EXECUTION,
+  LOST,
   LogQuery,
   Outcome,
-  PRODUCED,
   Registered,
   Registration,
   Report,
   ShownAssignment,
-  StateQuery,
   Stop,
+  seal,
 } from './wire-schema.ts'
-
-const AGENTS = '/api/agent/v1/agents'
-const AGENT = `${AGENTS}/:id`
-const EXECUTION = `${AGENT}/executions/:execution_id`
-
-const doc = documents(
-  'Agent protocol',
-  'What `plinth agent` and the server say to each other. Plain JSON; only the tokens of pools are taken.',
-)
-
-const LOST = { gone: 'The agent does not hold the execution any more.' }
 
 const docs = {
   register: doc(
@@ -80,45 +68,6 @@ const docs = {
       consumes: 'text/plain',
     },
   ),
-  fetch: doc(
-    'fetchExecutionFile',
-    `Fetch a file: ${FETCHED.join(', ')}`,
-    {
-      200: answerFile('The file.', 'application/octet-stream'),
-      204: { ...NOTHING, description: 'There is none.' },
-    },
-    { failures: LOST },
-  ),
-  produce: doc(
-    'produceExecutionFile',
-    `Hand over a file: ${PRODUCED.join(', ')}`,
-    { 204: NOTHING },
-    {
-      failures: {
-        ...LOST,
-        badRequest: 'It ended early.',
-        conflict: 'There is one with other contents.',
-        tooLarge: 'It is larger than allowed.',
-      },
-      upload: { description: 'The file.', mediaType: 'application/octet-stream' },
-    },
-  ),
-  state: doc(
-    'saveExecutionState',
-    'Make a state the workspace’s',
-    { 204: NOTHING },
-    {
-      failures: {
-        ...LOST,
-        badRequest: 'It ended early.',
-        conflict: 'It does not follow the workspace’s state.',
-        preconditionFailed: 'It does not follow the workspace’s state.',
-        tooLarge: 'It is larger than allowed.',
-        invalid: 'It is no state.',
-      },
-      upload: { description: 'The raw state, then the same as JSON.', mediaType: 'application/octet-stream' },
-    },
-  ),
   finish: doc(
     'finishExecution',
     'Tell how the phase ended',
@@ -130,26 +79,12 @@ const docs = {
   ),
 }
 
-const config = { agents: true, access: async (ctx: FastifyRequest['ctx']) => authorizeAgent(ctx) } as const
-
-/** Each answer may hold what is secret, and none is of use later. */
-function seal(app: App): void {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.type(JSON_TYPE).header('cache-control', 'no-store')
-  })
-}
-
 export const wireRoutes: Routes = (app) => {
   app.register(async (scope) => {
     seal(scope as App)
     takeJson(scope as App)
     mountAgents(scope as App)
     mountWords(scope as App)
-  })
-  app.register(async (scope) => {
-    seal(scope as App)
-    takeBytes(scope as App)
-    mountFiles(scope as App)
   })
   app.register(async (scope) => {
     seal(scope as App)
@@ -234,70 +169,4 @@ function textOf(body: unknown): string {
   } catch (error) {
     throw new AppError('badRequest', 'The text is no UTF-8.', { cause: error })
   }
-}
-
-function mountFiles(app: App): void {
-  app.get(
-    `${EXECUTION}/files/:name`,
-    { config: { ...config, doc: docs.fetch }, exposeHeadRoute: false },
-    async ({ ctx, path }, reply) => {
-      const worker = await service.workerOf(ctx, path.id)
-      const file = oneOf(FETCHED, path.name)
-      const bytes = await executions.fetchFile(ctx, worker, path.execution_id, file)
-      return bytes ? reply.type('application/octet-stream').send(bytes) : reply.code(204).send()
-    },
-  )
-
-  app.put(
-    `${EXECUTION}/files/:name`,
-    { config: { ...config, largeBody: true, doc: docs.produce } },
-    async (request, reply) => {
-      await receiveFile(request)
-      return reply.code(204).send()
-    },
-  )
-
-  app.put(
-    `${EXECUTION}/state`,
-    { schema: { querystring: StateQuery }, config: { ...config, largeBody: true, doc: docs.state } },
-    (request, reply) => receiveState(request, Number(request.query.raw), reply),
-  )
-}
-
-async function receiveFile(request: FastifyRequest): Promise<void> {
-  const { ctx, path } = request
-  const worker = await service.workerOf(ctx, path.id)
-  const file = oneOf(PRODUCED, path.name)
-  const { maxUploadBytes } = ctx.config
-  const staged = await stage(request, maxUploadBytes, () => ctx.sealed.stage(request.raw, maxUploadBytes))
-  await executions.produce(ctx, worker, path.execution_id, file, staged).finally(staged.discard)
-}
-
-async function receiveState(request: FastifyRequest, rawBytes: number, reply: FastifyReply) {
-  const { ctx, path } = request
-  const worker = await service.workerOf(ctx, path.id)
-  const { maxStateBytes } = ctx.config
-  if (rawBytes > maxStateBytes) {
-    const detail = `The state is larger than ${maxStateBytes} bytes (PLINTH_MAX_STATE_BYTES).`
-    await stage(request, maxStateBytes, () => Promise.reject(new AppError('tooLarge', detail)))
-  }
-  const [raw, json] = splitAt(request.raw, rawBytes)
-  const staged = await stage(request, maxStateBytes, () => ctx.sealed.stage(raw, rawBytes))
-  try {
-    const limit = Number.POSITIVE_INFINITY
-    const stagedJson = await stage(request, limit, () => ctx.sealed.stage(json, limit))
-    const given = stagedJson.size > 0 ? stagedJson : undefined
-    await executions
-      .saveState(ctx, worker, path.execution_id, staged, given)
-      .finally(() => stagedJson.discard())
-  } finally {
-    await staged.discard()
-  }
-  return reply.code(204).send()
-}
-
-function oneOf<T extends string>(names: readonly T[], name: string): T {
-  const known = names.find((each) => each === name)
-  if (!known) throw notFound()
-  return known
 }

@@ -1,8 +1,37 @@
+import type { FastifyRequest } from 'fastify'
+import { authorizeAgent } from '../../auth/authorize.ts'
+import { JSON_TYPE } from '../../http/bodies.ts'
+import { documents } from '../../http/operation.ts'
+import type { App } from '../../http/routes.ts'
 import { About, OneOf, Text } from '../../http/schema.ts'
 import { Exactly } from '../../http/shown.ts'
 import { Type } from '../../lib/type.ts'
 
-// What agents and the server say to each other (src/engine/channel.ts), as JSON.
+// What agents and the server say to each other (src/engine/channel.ts), as JSON, and what its routes have in common.
+
+export const AGENTS = '/api/agent/v1/agents'
+export const AGENT = `${AGENTS}/:id`
+export const EXECUTION = `${AGENT}/executions/:execution_id`
+
+export const doc = documents(
+  'Agent protocol',
+  'What `plinth agent` and the server say to each other. Plain JSON; only the tokens of pools are taken.',
+)
+
+export const LOST = { gone: 'The agent does not hold the execution any more.' }
+
+/** Only agents are let in, before a body is read. */
+export const config = {
+  agents: true,
+  access: async (ctx: FastifyRequest['ctx']) => authorizeAgent(ctx),
+} as const
+
+/** Each answer may hold what is secret, and none is of use later. */
+export function seal(app: App): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.type(JSON_TYPE).header('cache-control', 'no-store')
+  })
+}
 
 const Flag = Type.Boolean()
 const Words = Type.Array(Type.String())
