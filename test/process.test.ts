@@ -51,6 +51,9 @@ describe('a new server', () => {
     const tried = spawnSync('sh', ['-c', lines.at(-1) ?? ''], { cwd: ROOT, encoding: 'utf8' })
     expect(JSON.parse(tried.stdout).data.attributes.username).toBe('admin')
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    // npm passes it on; killed, it would leave the server behind.
+    plinth.process.kill('SIGTERM')
+    await plinth.exit()
   })
 
   test('is ready soon', async () => {

@@ -39,10 +39,15 @@ onEachDialect(
         .replace(/npx --yes \S+\/cli\.tgz"/, `PLINTH_SERVER=$PLINTH node ${join(ROOT, 'cli/src/main.ts')}`)
         .replaceAll(/(^| )terraform (init|apply)/gm, `$1${terraform} $2`)
       const run = promisify(execFile)
-      const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
-        cwd: directory,
-        env: { PATH: process.env['PATH'], HOME: directory, CHECKPOINT_DISABLE: '1' },
-      })
+      // gpg leaves a process behind that the reader's machine may keep, and ours not.
+      const { stdout } = await run(
+        'bash',
+        ['-euo', 'pipefail', '-c', `trap 'gpgconf --kill all' EXIT\n${script}`],
+        {
+          cwd: directory,
+          env: { PATH: process.env['PATH'], HOME: directory, CHECKPOINT_DISABLE: '1' },
+        },
+      )
       return { directory, stdout }
     }
 
