@@ -37,7 +37,7 @@ function run(settings: Settings = {}, command?: string[]): Program {
 
 describe('a new server', () => {
   test('says in a few lines where it is, where the first token is, and what to try', async () => {
-    const plinth = run({}, ['npm', 'start'])
+    const plinth = run({}, ['setsid', 'npm', 'start'])
     const url = await plinth.ready()
     const lines = plinth.stdout.trimEnd().split('\n')
     expect(lines.length).toBeLessThanOrEqual(10)
@@ -51,8 +51,8 @@ describe('a new server', () => {
     const tried = spawnSync('sh', ['-c', lines.at(-1) ?? ''], { cwd: ROOT, encoding: 'utf8' })
     expect(JSON.parse(tried.stdout).data.attributes.username).toBe('admin')
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    // npm passes it on; killed, it would leave the server behind.
-    plinth.process.kill('SIGTERM')
+    // To npm, its shell and the server alike, as Ctrl-C is: alone, npm would leave the server behind.
+    process.kill(-(plinth.process.pid as number), 'SIGINT')
     await plinth.exit()
   })
 
