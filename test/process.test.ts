@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { get as httpsGet } from 'node:https'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -189,6 +189,17 @@ describe('a server that cannot start', () => {
     expect(stderr).toMatch(/^Plinth cannot start:/)
   })
 })
+
+test('a connection on which nothing was asked holds no server up', async () => {
+  const program = run()
+  const { hostname, port } = new URL(await program.ready())
+  const silent = connect(Number(port), hostname).on('error', () => {})
+  await once(silent, 'connect')
+  const ended = once(silent, 'close')
+  program.process.kill('SIGTERM')
+  await ended
+  expect(await program.exit()).toBe(0)
+}, 15_000)
 
 test('with a certificate and its key the server speaks HTTPS', async () => {
   const { ca, cert, key } = testCertificates()

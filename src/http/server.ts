@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Subject } from '../auth/subject.ts'
 import type { Ctx, Services } from '../context.ts'
@@ -48,7 +49,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
   })
   parseBodies(app)
   continueLate(app)
-  closeAfterLastAnswer(app)
+  closeAfterLastAnswer(app, config.tls !== undefined)
   const cache = new ResponseCache(services.connection.changes)
 
   const limiter = new RateLimiter(config.rateLimit)
@@ -146,11 +147,21 @@ function parseBodies(app: App): void {
   })
 }
 
-/** A connection kept alive after the answer under way at a shutdown would hold it up until it times out. */
-function closeAfterLastAnswer(app: App): void {
+/**
+ * A connection kept alive after the answer under way at a shutdown would hold it up until it times out. So would one on
+ * which nothing was asked yet, as browsers open them in advance: Node takes it for one with a request under way.
+ */
+function closeAfterLastAnswer(app: App, isTls: boolean): void {
+  const silent = new Set<Socket>()
+  app.server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  app.server.on('request', ({ socket }) => silent.delete(socket))
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
+    for (const socket of silent) socket.destroy()
   })
   app.addHook('onResponse', async () => {
     if (closing) setImmediate(() => app.server.closeIdleConnections())
