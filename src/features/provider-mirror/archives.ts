@@ -61,6 +61,8 @@ async function fetchNow(ctx: Ctx, found: FoundPackage, signal: AbortSignal): Pro
 async function fetchArchive(ctx: Ctx, found: FoundPackage, signal: AbortSignal): Promise<void> {
   const { organizationId, version, filename, shasum } = found
   const { maxUploadBytes } = ctx.config
+  // Whoever looked a moment before somebody else had fetched it comes here after that.
+  if ((await store.findPackage(ctx.db, found.id))?.archiveBlob) return
   await quotas.requireRoom(ctx, organizationId)
   const offer = await upstream.getOffer(ctx, found, version, found, signal)
   if (offer.shasum !== shasum || offer.filename !== filename) {

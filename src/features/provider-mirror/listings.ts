@@ -50,6 +50,9 @@ async function refresh(
   address: Address,
   signal: AbortSignal,
 ): Promise<void> {
+  // Whoever looked a moment before somebody else had asked comes here after that.
+  const known = await store.findProvider(ctx.db, organizationId, address)
+  if (known?.listing && !isDue(known, ctx.now())) return
   const listing = await upstream.listVersions(ctx, address, signal)
   if (listing.versions.length === 0) throw new OutsideError('missing', 'it lists no version')
   await inTransaction(ctx, async (tx) => {

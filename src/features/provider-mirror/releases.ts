@@ -79,6 +79,8 @@ async function fetchRelease(
   asked: Asked,
   signal: AbortSignal,
 ): Promise<void> {
+  // Whoever looked a moment before somebody else had fetched it comes here after that.
+  if (await findRelease(ctx, mirror.organization.id, address, asked.version)) return
   const offer = await upstream.getOffer(ctx, address, asked.version, asked.first, signal)
   const [shasums, file] = await Promise.all([
     upstream.readFile(ctx, offer.shasumsUrl, signal),
