@@ -49,7 +49,7 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
   })
   parseBodies(app)
   continueLate(app)
-  closeAfterLastAnswer(app, config.tls !== undefined)
+  closeAfterLastAnswer(app)
   const cache = new ResponseCache(services.connection.changes)
 
   const limiter = new RateLimiter(config.rateLimit)
@@ -94,6 +94,8 @@ export function createServer({ services, authenticate, routes }: ServerOptions):
   })
   for (const mount of routes) mount(app)
   serveFromCache(app, { cache, limiter, services, headers: API_HEADERS })
+  // After the cache, which takes the place of whoever listened to requests before.
+  closeSilentConnections(app, config.tls !== undefined)
   return app
 }
 
@@ -147,24 +149,30 @@ function parseBodies(app: App): void {
   })
 }
 
+/** A connection kept alive after the answer under way at a shutdown would hold it up until it times out. */
+function closeAfterLastAnswer(app: App): void {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onResponse', async () => {
+    if (closing) setImmediate(() => app.server.closeIdleConnections())
+  })
+}
+
 /**
- * A connection kept alive after the answer under way at a shutdown would hold it up until it times out. So would one on
- * which nothing was asked yet, as browsers open them in advance: Node takes it for one with a request under way.
+ * So would a connection on which nothing was asked yet, as browsers open them in advance: Node takes it for one with a
+ * request under way.
  */
-function closeAfterLastAnswer(app: App, isTls: boolean): void {
+function closeSilentConnections(app: App, isTls: boolean): void {
   const silent = new Set<Socket>()
   app.server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
     silent.add(socket)
     socket.once('close', () => silent.delete(socket))
   })
   app.server.on('request', ({ socket }) => silent.delete(socket))
-  let closing = false
   app.addHook('preClose', async () => {
-    closing = true
     for (const socket of silent) socket.destroy()
-  })
-  app.addHook('onResponse', async () => {
-    if (closing) setImmediate(() => app.server.closeIdleConnections())
   })
 }
 
